@@ -4,7 +4,6 @@
 //! A chore needs the Rust toolchain and nothing else; a step that needs more installs it.
 
 mod bench;
-mod bits;
 mod book;
 mod cargo;
 mod house;
@@ -34,7 +33,6 @@ cargo xtask torture        kill runs at 200 random moments and let them go on
 cargo xtask fuzz           feed hostile input to every reader; --executions N, --first NUMBER
 cargo xtask long           ten million steps of the heavy top
 cargo xtask hard           every model to its end with its step and a hundred times its step, and far with a hundredth
-cargo xtask bits           compare results with a commit, byte by byte: --against COMMIT; --quick, --only WORD, --cache DIR
 cargo xtask instructions   count instructions a step by Valgrind: --against COMMIT, --dev, --only WORD, --cache DIR
 cargo xtask bench          measure Kreisel beside its peers; --quick, --rounds=N, --runs=N, --json=FILE
 cargo xtask bench-python   measure what the Python package costs; --quick
@@ -84,7 +82,6 @@ fn main() -> ExitCode {
         ["fuzz", ref options @ ..] => conclude(cargo::run_release("kreisel-fuzz", options)),
         ["long"] => conclude(run_long("long", "")),
         ["hard"] => conclude(run_long("trust", "hard::")),
-        ["bits", ref options @ ..] => bits::run(options),
         ["instructions", ref options @ ..] => instructions::run(options),
         ["bench", ref options @ ..] => bench::run(options),
         ["bench-python", ref options @ ..] => conclude(python::bench(options)),
