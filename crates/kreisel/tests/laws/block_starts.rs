@@ -32,6 +32,7 @@ axis = [0, 1, 0]
 fn a_controller_begins_without_a_kick() {
     let pid = "[[pid]]\nname = 'c'\nerror = '1'\nproportional = 2\nderivative = 0.5\nfilter-time = 0.05\n";
     let run = read(&format!("{PENDULUM}{pid}")).unwrap().simulate().unwrap();
+    // Nothing moves: rounding of the states.
     within("output of a constant error", difference(&run, "c.output", |_| 2.0), 1e-12);
     let given = read(&format!("{PENDULUM}{pid}initial = [0, 0]\n")).unwrap().simulate().unwrap();
     // As asked for: 2 + 0.5/0.05 at the start.
@@ -46,6 +47,7 @@ fn an_integrator_starts_at_zero_and_given_values_are_kept() {
                   [[transfer-function]]\nname = 'low'\ninput = '3'\nnumerator = [2]\ndenominator = [0.1, 1]\n\
                   [[transfer-function]]\nname = 'rise'\ninput = '3'\nnumerator = [2]\ndenominator = [0.1, 1]\ninitial = [0]\n";
     let run = read(&format!("{PENDULUM}{blocks}")).unwrap().simulate().unwrap();
+    // The rate is constant, which is integrated exactly: Newton's tolerance of 50 steps is left.
     within("integrator", difference(&run, "sum.output", |t| 3.0 * t), 1e-9);
     within("steady", difference(&run, "low.output", |_| 6.0), 1e-12);
     // Second order in h/T = 0.01.
@@ -127,6 +129,7 @@ fn a_hundred_random_blocks_start_steady_one_after_the_other() {
         let run = read(&text).unwrap().simulate().unwrap();
         for (name, expected) in &known[4..] {
             let found = column(&run, name)[0];
+            // Found to 1e-12 of a block's own states; ten blocks in a row magnify that.
             assert!(
                 (found - expected).abs() < 1e-10 * (1.0 + expected.abs()),
                 "{machine} {name}: {found} {expected}"

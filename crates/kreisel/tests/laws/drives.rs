@@ -131,6 +131,7 @@ fn the_torque_of_a_smooth_start_is_exact_at_the_start_and_of_second_order_later(
             let expected = inertia * acceleration - 2.0 * G * 0.3 * angle.cos();
             let found = reaction(&machine, "motor", state).0.y;
             if t == 0.0 {
+                // Accelerations of the start solve linear equations: rounding.
                 close(found, expected, 1e-10, "torque at the start");
             }
             largest = largest.max((found - expected).abs());
@@ -161,6 +162,7 @@ fn a_point_led_along_a_path_needs_the_force_of_its_acceleration() {
     watch(&machine, INDEX3, step, 3.0, |state| {
         let t = state.time;
         let position = motion(&machine, "bob", state).pose.position;
+        // What Newton's iteration leaves in the constraints.
         close(position.x, 0.5 * (2.0 * t).cos(), 1e-11, "x");
         close(position.y, 0.3 * (3.0 * t).sin(), 1e-11, "y");
         let (torque, force) = reaction(&machine, "hand", state);
@@ -209,6 +211,7 @@ fn check_led_body(group: &str) {
         let initial = turn(Vector3::z(), 0.25 * TAU);
         let expected =
             turn(Vector3::z(), 4.0 * t) * turn(Vector3::x(), 0.5) * turn(Vector3::z(), 7.0 * t) * initial;
+        // What Newton's iteration leaves in the constraints.
         assert!(found.pose.rotation.angle_to(&expected) < 1e-9, "t = {t}");
         assert!((found.pose.position - Vector3::new(t.cos(), t.sin(), 0.0)).norm() < 1e-10);
         // Steady precession: Ω = p z + s e with e the spin axis, which p carries along, so Ω̇ = p s z × e in
@@ -223,6 +226,7 @@ fn check_led_body(group: &str) {
             let omega_dot = 28.0 * Vector3::z().cross(&spin_axis);
             let expected = inertia * omega_dot + omega.cross(&(inertia * omega));
             let (torque, force) = reaction(&machine, "robot", state);
+            // At the start: linear equations, rounding.
             assert!((torque - expected).norm() < 1e-9, "{torque} {expected}");
             assert!((force - Vector3::new(-4.0, 0.0, 4.0 * G)).norm() < 1e-9, "{force}");
         }
@@ -306,6 +310,7 @@ fn a_universal_joint_has_the_cardan_error() {
         let first = about(&first_arm, on_input * Vector3::x(), second_arm);
         let second = about(&second_arm, first_arm, on_output * Vector3::y());
         close(coordinate(&machine, "cross", "first-angle", state, first).0, first, 1e-9, "first angle");
+        // What Newton's iteration leaves in the constraints.
         close(coordinate(&machine, "cross", "second-angle", state, second).0, second, 1e-9, "second angle");
     });
     assert!(turns > 3.0, "{turns}");
@@ -364,6 +369,7 @@ fn a_gear_keeps_its_ratio_over_many_turns() {
         watch(&machine, method, 0.01, 6.0, |state| {
             let pinion = 3.0 * state.time * state.time;
             wheel = coordinate(&machine, "second", "angle", state, wheel).0;
+            // What Newton's iteration leaves in the constraints. The angle grows to 43 rad.
             close(wheel - 0.5 * TAU, -0.4 * pinion, 1e-9, "angle of the wheel");
             // The wheel's inertia, seen through the gear: 0.4² J α on top of the pinion's own.
             let torque = reaction(&machine, "motor", state).0.z;
@@ -409,6 +415,7 @@ fn a_rack_and_a_differential_follow_their_couplings() {
     let machine = read(&text).unwrap();
     watch(&machine, INDEX2, 0.01, 3.0, |state| {
         let t = state.time;
+        // What Newton's iteration leaves in the constraints.
         close(coordinate(&machine, "cage-axle", "angle", state, 8.0 * t).0, 8.0 * t, 1e-9, "cage");
         close(coordinate(&machine, "rail", "displacement", state, 0.0).0, 0.4 * t, 1e-9, "rack");
     });
@@ -437,6 +444,7 @@ fn a_screw_advances_by_its_lead_over_many_turns() {
     watch(&machine, INDEX2, 0.01, 6.0, |state| {
         let turns = 2.0 * state.time;
         let nut = motion(&machine, "nut", state);
+        // What Newton's iteration leaves in the constraints.
         close(nut.pose.position.z, 0.005 * turns, 1e-11, "advance");
         // Virtual work: torque times a turn is weight times the lead.
         close(reaction(&machine, "motor", state).0.z, 2.0 * G * 0.005 / TAU, 1e-6, "torque");
@@ -474,6 +482,7 @@ fn a_distance_may_be_a_law_of_time() {
     .unwrap();
     watch(&machine, INDEX2, 0.01, 1.0, |state| {
         let height = motion(&machine, "load", state).pose.position.z;
+        // What Newton's iteration leaves in the constraints.
         close(height, -2.0 + 0.1 * state.time * state.time, 1e-10, "height");
         close(reaction(&machine, "rope", state).1.z, 2.0 * (G + 0.2), 1e-6, "pull");
     });

@@ -481,6 +481,7 @@ fn steps_by_the_error_land_on_jumps_of_the_input_and_output_is_interpolated() {
     assert_eq!(machine.settings().step(), Some(StepSize::Auto));
     let trajectory = machine.simulate().unwrap();
     let expected: Vec<f64> = (0..=20).map(|n| f64::from(n) * 0.1).collect();
+    // Rounding of multiples of the output step.
     assert!(
         trajectory.times.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12),
         "{:?}",
@@ -529,6 +530,7 @@ fn a_long_run_of_fixed_steps_ends_at_output_times_without_rounding() {
     let machine = machine(&format!("{BALL}[simulation]\nend-time = 20\nstep = 1e-3\noutput-step = 0.1"));
     let trajectory = machine.simulate().unwrap();
     for (n, time) in trajectory.times.iter().enumerate() {
+        // Rounding of a multiple: nothing adds up over 20,000 steps.
         assert!((time - n as f64 * 0.1).abs() < 1e-14 * (1.0 + time), "{time}");
     }
 }

@@ -43,6 +43,7 @@ fn a_tilted_disc_rolls_in_its_circle_with_every_method() {
             within("force across", difference(&run, "track.force.x", across), 3e-2 * (r * w * turning).abs());
             let velocity = if matches!(method, "index3" | "hht-i3") { 1e-2 } else { 1e-9 };
             within("velocity constraints", difference(&run, "constraint.velocity", |_| 0.0), velocity);
+            // What Newton's iteration leaves.
             within("position constraint", difference(&run, "constraint.position", |_| 0.0), 1e-10);
         }
     }

@@ -120,6 +120,7 @@ fn a_spun_up_beam_is_stretched_as_the_closed_form_says() {
 fn the_published_right_angle_beam_runs_to_its_end_and_keeps_its_energy() {
     let machine = model("right-angle-beam", &[], &SettingTexts::default());
     let run = machine.simulate().unwrap();
+    // Roundings of a sum of steps.
     assert!((run.times.last().unwrap() - 30.0).abs() < 1e-9);
     let total = column(&run, "energy.total");
     let reference = at(&run, "energy.total", 2.0);

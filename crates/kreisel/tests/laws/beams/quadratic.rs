@@ -30,6 +30,7 @@ fn corners_lie_between_elements_with_three_nodes_and_their_middles_on_the_curve(
         [1.0, 2.0, 0.0],
     ];
     for (place, expected) in places.iter().zip(&expected) {
+        // Some roundings of numbers of size one.
         assert!((0..3).all(|i| (place[i] - expected[i]).abs() < 1e-14), "{place:?} {expected:?}");
     }
     // 12 remembered numbers an element.

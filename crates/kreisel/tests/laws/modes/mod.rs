@@ -141,6 +141,7 @@ fn modes_that_move_the_whole_machine_have_frequency_zero() {
     assert_eq!(found[0], 0.0);
     for (index, frequency) in found.iter().enumerate().skip(1) {
         let exact = chain.exact(index + 1);
+        // The round-off of K/λ₂, as above, beside the motion of the whole.
         assert_near(*frequency, exact, 1e-8 * exact);
     }
 }
@@ -151,6 +152,7 @@ fn equal_frequencies_are_all_found() {
     let found = chain.frequencies(ModeSettings { count: 9 });
     for (index, frequency) in found.iter().enumerate() {
         let exact = chain.exact(index / 3 + 1);
+        // The round-off of K/λ₁, as above.
         assert_near(*frequency, exact, 1e-9 * exact);
     }
 }
@@ -202,6 +204,7 @@ fn constraints_are_projected_out_of_a_compound_pendulum() {
     let exact = (2.0 * 9.80665 * 0.5 / (0.2_f64 + 2.0 * 0.25)).sqrt() / TAU;
     let found = machine.modes(About::Static, ModeSettings { count: 10 }).unwrap();
     assert_eq!(found.modes.len(), 1);
+    // The equilibrium is found to 1e-10, and the frequency with it.
     assert_near(found.modes[0].frequency(), exact, 1e-9);
     assert_eq!(found.modes[0].dominant_node(), 0);
     assert_eq!(found.notes, Notes::default());
@@ -218,6 +221,7 @@ fn the_state_space_has_the_eigenvalues_of_the_modes() {
     assert_eq!(space.state.shape(), (2, 2));
     assert_eq!(space.input.shape(), (2, 6));
     let omega = TAU * found.modes[0].frequency();
+    // The same matrices by another way: rounding.
     assert_near(space.state[(1, 0)], -omega * omega, 1e-9 * omega * omega);
     // The free coordinate is one of the velocity coordinates, and the basis says so.
     assert_near(space.basis[(space.coordinates[0], 0)], 1.0, 1e-14);

@@ -183,6 +183,7 @@ fn the_load_factor_scales_forces_and_gravity_but_not_springs() {
     let whole = solve(&system, &initial, &StaticSettings::default()).unwrap();
     let difference =
         position(&system, &half.equilibrium).position - position(&system, &whole.equilibrium).position;
+    // The same equations by another way: rounding.
     assert!(difference.norm() < 1e-13);
 }
 
