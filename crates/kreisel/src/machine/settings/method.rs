@@ -4,40 +4,20 @@ use serde_json::json;
 
 use super::table::{Setting, choice, flag};
 use crate::integrate::{Family, Method, OptionEntry, Parameters, SCHEMES};
+use crate::model::const_text::{ConstText, const_text};
 use crate::model::{Dimension, Key, Need, ValueKind};
 
 /// What each method does: "Formulation of the constraints: `index2` keeps …; `index3` …."
-const METHOD_DOC: &str = {
-    const LENGTH: usize = write_doc::<0>().1;
-    const TEXT: [u8; LENGTH] = write_doc::<LENGTH>().0;
-    match std::str::from_utf8(&TEXT) {
-        Ok(text) => text,
-        Err(_) => panic!("texts in a row are a text"),
-    }
-};
+const METHOD_DOC: &str = const_text!(write_doc);
 
-/// The bytes of [`METHOD_DOC`] as far as there is room, and how many there are.
-const fn write_doc<const ROOM: usize>() -> ([u8; ROOM], usize) {
-    const fn add<const ROOM: usize>(
-        (mut text, mut length): ([u8; ROOM], usize),
-        piece: &str,
-    ) -> ([u8; ROOM], usize) {
-        let mut at = 0;
-        while at < piece.len() {
-            if length < ROOM {
-                text[length] = piece.as_bytes()[at];
-            }
-            (at, length) = (at + 1, length + 1);
-        }
-        (text, length)
-    }
-    let mut doc = add(([0; ROOM], 0), "Formulation of the constraints: ");
+const fn write_doc<const ROOM: usize>() -> ConstText<ROOM> {
+    let mut doc = ConstText::new("Formulation of the constraints: ");
     let mut place = 0;
     while place < SCHEMES.len() {
         let method = SCHEMES[place];
-        doc = add(add(add(add(doc, "`"), method.word()), "` "), method.doc());
         place += 1;
-        doc = add(doc, if place < SCHEMES.len() { "; " } else { "." });
+        let end = if place < SCHEMES.len() { "; " } else { "." };
+        doc = doc.add_word(method.word()).add(" ").add(method.doc()).add(end);
     }
     doc
 }
