@@ -135,10 +135,10 @@ impl Machine {
             })?;
             initial.configuration = found.equilibrium.values.configuration;
             initial.internal_states = found.equilibrium.values.internal_states;
-        } else if self.starts_steady() {
-            if let Some(SteadyStart::Found(states)) = self.steady_start() {
-                initial.internal_states = states;
-            }
+        } else if self.starts_steady()
+            && let Some(SteadyStart::Found(states)) = self.steady_start()
+        {
+            initial.internal_states = states;
         }
         Ok(initial)
     }
