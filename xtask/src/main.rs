@@ -4,7 +4,6 @@
 //! A chore needs the Rust toolchain and nothing else; a step that needs more installs it.
 
 mod bench;
-mod bits;
 mod book;
 mod cargo;
 mod house;
@@ -35,7 +34,6 @@ cargo xtask fuzz           feed hostile input to every reader; --executions N, -
 cargo xtask long           ten million steps of the heavy top
 cargo xtask hard           every model to its end with its step and a hundred times its step, and far with a hundredth
 cargo xtask silence        every model with large steps, every method and both groups: bad runs must say so
-cargo xtask bits           compare results with a commit, byte by byte: --against COMMIT; --quick, --only WORD, --cache DIR
 cargo xtask instructions   count instructions a step by Valgrind: --against COMMIT, --dev, --only WORD, --cache DIR
 cargo xtask bench          measure Kreisel beside its peers; --quick, --rounds=N, --runs=N, --json=FILE
 cargo xtask bench-python   measure what the Python package costs; --quick
@@ -86,7 +84,6 @@ fn main() -> ExitCode {
         ["long"] => conclude(run_long("long", "")),
         ["hard"] => conclude(run_long("trust", "hard::")),
         ["silence"] => conclude(run_long("trust", "silence::")),
-        ["bits", ref options @ ..] => bits::run(options),
         ["instructions", ref options @ ..] => instructions::run(options),
         ["bench", ref options @ ..] => bench::run(options),
         ["bench-python", ref options @ ..] => conclude(python::bench(options)),

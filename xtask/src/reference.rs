@@ -11,7 +11,7 @@ use std::process::Command;
 /// How `kreisel` is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// As the tests use it; the same bits as in a release and less to wait for.
+    /// As the tests use it; less to wait for.
     Dev,
     /// As users have it.
     Release,
@@ -26,7 +26,7 @@ impl Profile {
     }
 
     /// What cargo is asked for. Tests of the whole workspace have other features of crates than the command
-    /// alone, and whoever compares bits has just built the tests.
+    /// alone, and whoever compares has just built the tests.
     fn build(self) -> &'static [&'static str] {
         match self {
             Self::Dev => &["test", "--quiet", "--workspace", "--test", "run", "--no-run"],
@@ -83,13 +83,6 @@ impl Reference {
         }
         Ok(kept)
     }
-
-    /// Runs a test of the commit with an environment variable.
-    pub fn test(&self, test: &str, variable: (&str, &str)) -> Result<(), String> {
-        let mut command = cargo_in(&self.tree(), &self.cache.join("build"));
-        command.args(["test", "--quiet", "--workspace", "--test", test]).env(variable.0, variable.1);
-        finish(&mut command, &format!("test {test} of {}", self.folder.display()))
-    }
 }
 
 /// `kreisel` of the present tree, copied to where the next build does not replace it.
@@ -104,7 +97,7 @@ pub fn present_program(cache: &Path, profile: Profile) -> Result<PathBuf, String
 
 /// Where everything is kept unless the user names another folder.
 pub fn default_cache() -> PathBuf {
-    cargo::target().join("bits")
+    cargo::target().join("reference")
 }
 
 fn build(tree: &Path, target: &Path, profile: Profile, kept: &Path) -> Result<(), String> {

@@ -110,6 +110,7 @@ fn the_table_has_time_first_and_names_with_units() {
     let table = CsvTable::read(&path).unwrap();
     let expected = [0.0, 0.005, 0.01, 0.015, 0.02];
     assert_eq!(table.times.len(), expected.len());
+    // Times of 0.02 are written with all their digits: some units in the last place.
     assert!(table.times.iter().zip(expected).all(|(time, expected)| (time - expected).abs() < 1e-15));
     assert_eq!(table.column("top.position.y").unwrap()[0], 1.0);
 }

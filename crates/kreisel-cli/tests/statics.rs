@@ -89,6 +89,7 @@ fn a_run_that_starts_static_stays_where_it_is() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let table = CsvTable::read(&folder.path().join("results/pendulum/trajectory.csv")).unwrap();
     for position in table.column("bob.position.z").unwrap() {
+        // What Newton's iterations of the equilibrium and of the run leave; nothing moves.
         assert!((position + 0.5).abs() < 1e-9, "{position}");
     }
     assert_eq!(summary(&folder)["settings"]["start"], "static");
@@ -107,6 +108,7 @@ fn modes_writes_its_files_and_the_matrices() {
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
     let mode = &printed["statistics"]["modes"][0];
     let exact = (2.0 * 9.80665 * 0.5 / 0.53_f64).sqrt() / std::f64::consts::TAU;
+    // The equilibrium is found to 1e-10, and the frequency with it.
     assert!((mode["frequency"].as_f64().unwrap() - exact).abs() < 1e-9, "{mode}");
     assert_eq!(mode["dominant-part"], "bob");
     let results = folder.path().join("results/pendulum");

@@ -1,6 +1,4 @@
 //! Machines stepped from outside, with an input that jumps: the same program gives the same bits again.
-//!
-//! With `KREISEL_STEPPED` set to a folder the tables are written into it; `cargo xtask bits` compares those of two commits.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -79,10 +77,6 @@ fn stepped_machines_give_the_same_bits_again() {
         let first = table(model, body, method, distance);
         assert!(first == table(model, body, method, distance), "{model} {method:?}");
         complete += usize::from(first.lines().count() == READINGS + 1);
-        if let Some(folder) = std::env::var_os("KREISEL_STEPPED") {
-            let name = format!("{model}_{}.csv", method.unwrap_or("own"));
-            fs::write(Path::new(&folder).join(name), first).unwrap();
-        }
     }
     assert_eq!(complete, EVERY_METHOD.len() * METHODS.len() + OWN_METHOD.len(), "all run to their end");
 }

@@ -105,6 +105,7 @@ impl Explanation {
         let (mobility, error) = match started {
             Ok(integration) => {
                 notes.extend(machine.consistency_notes(integration.start_report()));
+                notes.extend(machine.steady_note());
                 let state = integration.values();
                 notes.extend(machine.beam_notes(&state.point()));
                 (Mobility::new(machine.system(), state.time, &state.configuration), None)

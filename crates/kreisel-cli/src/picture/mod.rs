@@ -13,7 +13,7 @@ use camera::Camera;
 use kreisel::lie::{Pose, Vector3};
 use kreisel::report::{COLOURS, Recording, beam_halves};
 use kreisel::results::mesh::{Mesh, placed};
-use kreisel::results::scene::{SceneFrame, SceneGeometry, SceneShape};
+use kreisel::results::scene::{Geometry, SceneFrame, SceneMesh, SceneShape};
 use raster::Canvas;
 use std::fmt::Write;
 
@@ -86,7 +86,7 @@ fn faces(recording: &Recording, poses: &[Pose], radius: f64) -> Vec<Face> {
         }
     }
     for joint in &scene.joints {
-        let ball = shape(SceneGeometry::Sphere { radius: JOINT * radius }, joint.frames[0]);
+        let ball = shape(Geometry::Sphere { radius: JOINT * radius }, joint.frames[0]);
         add(&Mesh::from_shape(&ball, SLICES / 2), joint.nodes[0], GREY);
     }
     for spring in &scene.springs {
@@ -96,7 +96,7 @@ fn faces(recording: &Recording, poses: &[Pose], radius: f64) -> Vec<Face> {
     faces
 }
 
-fn shape(geometry: SceneGeometry, frame: SceneFrame) -> SceneShape {
+fn shape(geometry: Geometry<SceneMesh>, frame: SceneFrame) -> SceneShape {
     SceneShape { geometry, frame, default_shape: true }
 }
 
@@ -107,11 +107,11 @@ fn rod(from: Vector3, to: Vector3, radius: f64) -> Mesh {
     let Some(rotation) = nalgebra::UnitQuaternion::rotation_between(&Vector3::z(), &offset) else {
         // Straight down, or no way at all: a rotation is not unique, and none is needed.
         let frame = SceneFrame { position: (0.5 * (from + to)).into(), ..SceneFrame::default() };
-        return Mesh::from_shape(&shape(SceneGeometry::Cylinder { radius, length }, frame), SLICES / 4);
+        return Mesh::from_shape(&shape(Geometry::Cylinder { radius, length }, frame), SLICES / 4);
     };
     let [x, y, z, w] = rotation.coords.into();
     let frame = SceneFrame { position: from.into(), rotation: [w, x, y, z] };
     let middle = placed(&frame, [0.0, 0.0, 0.5 * length]);
     let frame = SceneFrame { position: middle, ..frame };
-    Mesh::from_shape(&shape(SceneGeometry::Cylinder { radius, length }, frame), SLICES / 4)
+    Mesh::from_shape(&shape(Geometry::Cylinder { radius, length }, frame), SLICES / 4)
 }

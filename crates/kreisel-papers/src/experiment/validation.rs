@@ -430,6 +430,7 @@ mod tests {
 
     #[test]
     fn angles_are_compared_without_full_turns() {
+        // Some roundings of 2π.
         assert!((half_turn(-6.2) - (TAU - 6.2)).abs() < 1e-12);
         assert!((half_turn(0.3) - 0.3).abs() < 1e-12);
     }

@@ -52,6 +52,8 @@ kinds! {
     PositionsChanged = "positions-changed", NOTE;
     /// The initial velocities were changed; the number is by how much they violated the joints.
     VelocitiesChanged = "velocities-changed", NOTE;
+    /// No start was found at which blocks are steady; the number is the rate of the state that changes fastest.
+    NoSteadyStart = "no-steady-start", DOUBT;
     /// No joint or force touches a body.
     FreeBody = "free-body", NOTE;
     /// Equations of a joint are implied by others; the number is how many.

@@ -426,6 +426,7 @@ mod tests {
                 let (matrix, part) = (whole(node), &values[space.velocity_range(node)]);
                 for (row, value) in product.iter().enumerate() {
                     let terms = part.iter().enumerate().map(|(k, x)| matrix[k * part.len() + row] * x);
+                    // Sums of six products of size one.
                     assert!((value - terms.sum::<f64>()).abs() < 1e-14, "{node} {row}");
                 }
                 seen += product.len();
@@ -452,6 +453,7 @@ mod tests {
                     let column = Vector6::from(operators.column_of_product(node, &a, index));
                     let of_six = (size == 6).then(|| Vector6::from(operators.product(node, &a)[index]));
                     for found in [Some(added), Some(column), of_six].into_iter().flatten() {
+                        // Sums of six products, each with a few roundings.
                         assert!(
                             (found - expected).amax() < 1e-13 * expected.amax().max(1.0),
                             "{node} {index}"

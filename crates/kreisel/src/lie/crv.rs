@@ -22,13 +22,6 @@ pub fn map(c: &Vector3) -> UnitQuaternion {
     UnitQuaternion::new_unchecked(Quaternion::new(c0 * scale, c.x * scale, c.y * scale, c.z * scale))
 }
 
-/// Conformal rotation vector of a rotation, |c| ≤ 4; the inverse of [`map`] for angles up to π.
-#[inline]
-pub fn from_rotation(rotation: &UnitQuaternion) -> Vector3 {
-    let sign = if rotation.w < 0.0 { -1.0 } else { 1.0 };
-    rotation.imag() * (4.0 * sign / (1.0 + rotation.w.abs()))
-}
-
 /// Rotation vector θ = 4 arctan(|c|/4) c/|c| of a conformal rotation vector: exp(θ) = map(c), |θ| < 2π.
 #[inline]
 pub fn rotation_vector(c: &Vector3) -> Vector3 {
@@ -115,6 +108,12 @@ mod tests {
                 (diagonal + c[i] * c[j] * 2.0 + c0 * tilde[i][j] * 2.0) / denominator
             })
         })
+    }
+
+    /// Conformal rotation vector of a rotation, |c| ≤ 4; the inverse of [`map`] for angles up to π.
+    fn from_rotation(rotation: &UnitQuaternion) -> Vector3 {
+        let sign = if rotation.w < 0.0 { -1.0 } else { 1.0 };
+        rotation.imag() * (4.0 * sign / (1.0 + rotation.w.abs()))
     }
 
     #[test]

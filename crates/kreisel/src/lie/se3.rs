@@ -127,11 +127,6 @@ pub fn tangent_derivative(v: &Vector6, w: &Vector6) -> Matrix6 {
     operator_derivative(coefficients::tangent_jet(rotation_square(v)), v, w)
 }
 
-/// Derivative ∂(T⁻¹(v) w)/∂v; an error at |Ω| = 2π, 4π, ….
-pub fn inverse_tangent_derivative(v: &Vector6, w: &Vector6) -> Result<Matrix6, LieError> {
-    Ok(operator_derivative(coefficients::inverse_tangent_jet(rotation_square(v))?, v, w))
-}
-
 /// T⁻¹(v) at one twist, with its transpose and the derivatives of both, sharing their coefficients.
 ///
 /// T⁻ᵀ of SO(3) has the odd coefficient with the other sign, and for (a, b) = T⁻ᵀ (w₁, w₂) the pair (b, a) is
@@ -352,7 +347,7 @@ mod tests {
             let z = reference::rounded(&inverse) * w;
             let slope = reference::tangent_derivative(&v, &z, reference::hat6);
             let exact = reference::product(&inverse, &slope).map(|row| row.map(|entry| -entry));
-            let error = relative_error(&inverse_tangent_derivative(&v, &w).unwrap(), &exact);
+            let error = relative_error(&InverseTangent::at(&v).unwrap().derivative(&w), &exact);
             let rotational = so3::inverse_tangent_operator(&halves(&v).0).unwrap().norm();
             assert!(error < 32.0 * EPSILON * rotational, "{v}: {}", error / EPSILON);
         }
@@ -412,7 +407,7 @@ mod tests {
         let v = Vector6::new(0.0, 2.0 * PI, 0.0, 1.0, 2.0, 3.0);
         assert!(matches!(inverse_tangent_operator(&v), Err(LieError::SingularTangent { .. })));
         assert!(inverse_tangent_multiply(&v, &v).is_err());
-        assert!(inverse_tangent_derivative(&v, &v).is_err());
+        assert!(InverseTangent::at(&v).is_err());
     }
 
     #[test]

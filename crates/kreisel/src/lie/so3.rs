@@ -86,12 +86,6 @@ pub fn tangent_second_derivative(rotation_vector: &Vector3, w: &Vector3, u: &Vec
     radial::second_derivative(jet, rotation_vector, w, u)
 }
 
-/// Derivative ∂(T⁻¹(θ) w)/∂θ; an error at φ = 2π, 4π, ….
-pub fn inverse_tangent_derivative(rotation_vector: &Vector3, w: &Vector3) -> Result<Matrix3, LieError> {
-    let [value, slope, _] = coefficients::inverse_tangent_jet(rotation_vector.norm_squared())?;
-    Ok(radial::derivative(value, slope, rotation_vector, w))
-}
-
 #[cfg(test)]
 mod tests {
     use std::f64::consts::PI;
@@ -152,7 +146,6 @@ mod tests {
                 let theta = axis * (2.0 * PI * f64::from(turns));
                 let singular = inverse_tangent_operator(&theta);
                 assert!(matches!(singular, Err(LieError::SingularTangent { .. })), "{theta}");
-                assert!(inverse_tangent_derivative(&theta, &axis).is_err());
                 assert!(inverse_tangent_multiply(&theta, &axis).is_err());
                 assert!(inverse_tangent_operator(&(theta * 1.001)).is_ok());
             }
@@ -253,16 +246,6 @@ mod tests {
             let error = reference::error(&(rotation * skew(&(tangent_operator(&theta) * w))), &slope);
             // A few roundings in each of four factors.
             prop_assert!(error < 16.0 * EPSILON * w.norm().max(EPSILON));
-        }
-
-        #[test]
-        fn inverse_tangent_derivative_is_that_of_an_inverse(theta in rotation_vectors(5.0), w in vectors(1.0)) {
-            // ∂(T⁻¹ w) = −T⁻¹ ∂(T z) with z = T⁻¹ w held constant
-            let inverse = inverse_tangent_operator(&theta).unwrap();
-            let expected = -inverse * tangent_derivative(&theta, &(inverse * w));
-            let derivative = inverse_tangent_derivative(&theta, &w).unwrap();
-            // |T⁻¹| < 5 up to φ = 5, and it enters the expected value twice
-            prop_assert!((derivative - expected).norm() < 200.0 * EPSILON * (1.0 + expected.norm()));
         }
 
         #[test]

@@ -7,13 +7,13 @@ use super::Machine;
 use super::beam::BeamEntry;
 use super::entry::{BodyEntry, JointEntry};
 use super::sensor::NamedSensor;
-use super::shape::{Geometry, Solid};
+use super::shape::{Geometry, Solid, Triangles};
 use crate::kinematics::NodeId;
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::results::mesh::Mesh;
 use crate::results::scene::{
-    Scene, SceneArrow, SceneBeam, SceneBody, SceneElement, SceneFrame, SceneGeometry, SceneJoint,
-    SceneMarker, SceneNode, SceneShape, SceneSpring,
+    Scene, SceneArrow, SceneBeam, SceneBody, SceneElement, SceneFrame, SceneJoint, SceneMarker, SceneMesh,
+    SceneNode, SceneShape, SceneSpring,
 };
 use nalgebra::Rotation3;
 
@@ -81,29 +81,25 @@ impl Machine {
     /// What there is to be seen: nodes, shapes, joints, springs and arrows.
     pub fn scene(&self) -> Scene {
         let names = (0..self.system.node_count()).map(|node| self.system.node_name(NodeId(node)).to_owned());
-        let bodies = self.appearance.bodies.iter();
+        let bodies = self.registries.appearance.bodies.iter();
         Scene {
             title: self.title().to_string(),
             description: self.description().to_string(),
-            up: self.appearance.up.into(),
+            up: self.registries.appearance.up.into(),
             nodes: names.map(|name| SceneNode { name }).collect(),
             bodies: bodies.filter_map(|(node, shape)| self.scene_body(*node, shape)).collect(),
-            beams: self.frames.beams().iter().map(scene_beam).collect(),
-            joints: self.frames.joints().iter().map(scene_joint).collect(),
-            springs: self.appearance.lines.clone(),
-            arrows: self.signals.recorded().iter().filter_map(scene_arrow).collect(),
-            ground: markers(self.frames.ground_markers()),
+            beams: self.frames().beams().iter().map(scene_beam).collect(),
+            joints: self.frames().joints().iter().map(scene_joint).collect(),
+            springs: self.registries.appearance.lines.clone(),
+            arrows: self.signals().recorded().iter().filter_map(scene_arrow).collect(),
+            ground: markers(self.frames().ground_markers()),
         }
     }
 
     fn scene_body(&self, node: NodeId, shape: &Option<Solid>) -> Option<SceneBody> {
-        let body = self.frames.body_of(node)?;
+        let body = self.frames().body_of(node)?;
         let shapes = match shape {
-            Some(shape) => vec![SceneShape {
-                geometry: scene_geometry(&shape.geometry),
-                frame: scene_frame(&shape.frame),
-                default_shape: false,
-            }],
+            Some(shape) => vec![scene_shape(shape, false)],
             None => self.default_shapes(body),
         };
         let markers = markers(&body.markers);
@@ -117,12 +113,7 @@ impl Machine {
         let radius = BAR * if reach > 0.0 { reach.min(size) } else { size };
         let mut shapes = vec![core(body, radius)];
         shapes.extend(arms.iter().filter(|arm| arm.norm() > 2.0 * radius).map(|arm| bar(arm, radius)));
-        let drawn = shapes.into_iter().map(|shape| SceneShape {
-            geometry: scene_geometry(&shape.geometry),
-            frame: scene_frame(&shape.frame),
-            default_shape: true,
-        });
-        drawn.collect()
+        shapes.iter().map(|shape| scene_shape(shape, true)).collect()
     }
 
     /// Points of a body at which something is attached, each once, in body axes.
@@ -131,8 +122,9 @@ impl Machine {
             let nodes = joint.nodes.map(|node| node.map(|node| node.0));
             nodes.into_iter().zip(joint.offsets.map(|offset| offset.position))
         };
-        let joints = self.frames.joints().iter().flat_map(ends);
+        let joints = self.frames().joints().iter().flat_map(ends);
         let lines = self
+            .registries
             .appearance
             .lines
             .iter()
@@ -146,6 +138,11 @@ impl Machine {
         }
         arms
     }
+}
+
+fn scene_shape(shape: &Solid, default_shape: bool) -> SceneShape {
+    let geometry = shape.geometry.with_surface(scene_mesh);
+    SceneShape { geometry, frame: scene_frame(&shape.frame), default_shape }
 }
 
 fn scene_joint(joint: &JointEntry) -> SceneJoint {
@@ -206,7 +203,7 @@ fn core(body: &BodyEntry, least: f64) -> Solid {
     } else {
         // A box: (y² + z²)/12 about x, and so on.
         let edge = |own: f64, others: f64| (6.0 * (others - own)).max(0.0).sqrt().max(least);
-        let size = Vector3::new(edge(a, b + c), edge(b, a + c), edge(c, a + b));
+        let size = [edge(a, b + c), edge(b, a + c), edge(c, a + b)];
         Solid { geometry: Geometry::Box { size }, frame: Pose::new(rotation, Vector3::zeros()) }
     }
 }
@@ -277,26 +274,18 @@ fn scene_frame(pose: &Pose) -> SceneFrame {
     SceneFrame { position: pose.position.into(), rotation: [q.w, q.i, q.j, q.k] }
 }
 
-fn scene_geometry(geometry: &Geometry) -> SceneGeometry {
-    match geometry {
-        Geometry::Sphere { radius } => SceneGeometry::Sphere { radius: *radius },
-        Geometry::Box { size } => SceneGeometry::Box { size: (*size).into() },
-        Geometry::Cylinder { radius, length } => SceneGeometry::Cylinder { radius: *radius, length: *length },
-        Geometry::Capsule { radius, length } => SceneGeometry::Capsule { radius: *radius, length: *length },
-        Geometry::Frustum { radii, length } => SceneGeometry::Frustum { radii: *radii, length: *length },
-        Geometry::Mesh(triangles) => {
-            let mut mesh = Mesh {
-                points: triangles.iter().flatten().map(|point| (*point).into()).collect(),
-                triangles: (0..triangles.len()).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect(),
-            };
-            if triangles.len() > MAX_TRIANGLES {
-                mesh = mesh.clustered(CELLS);
-            }
-            SceneGeometry::Mesh {
-                points: mesh.points.iter().map(|point| point.map(|x| x as f32)).collect(),
-                triangles: mesh.triangles.iter().map(|corners| corners.map(|corner| corner as u32)).collect(),
-            }
-        }
+/// A surface as it is drawn: coarser if it has many triangles.
+fn scene_mesh(surface: &Triangles) -> SceneMesh {
+    let mut mesh = Mesh {
+        points: surface.iter().flatten().map(|point| (*point).into()).collect(),
+        triangles: (0..surface.len()).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect(),
+    };
+    if surface.len() > MAX_TRIANGLES {
+        mesh = mesh.clustered(CELLS);
+    }
+    SceneMesh {
+        points: mesh.points.iter().map(|point| point.map(|x| x as f32)).collect(),
+        triangles: mesh.triangles.iter().map(|corners| corners.map(|corner| corner as u32)).collect(),
     }
 }
 
@@ -317,9 +306,9 @@ mod tests {
         let joint = "[[spherical]]\nname = \"tip\"\nbodies = [\"ground\", \"top\"]\npoint = [0, 0, 0]";
         let shapes = default_shape("[0.234375, 0.46875, 0.234375]", joint);
         // r = √(2 · 0.46875 / 15) = 0.25, and no length at all but that of something to be seen.
-        let SceneGeometry::Cylinder { radius, length } = shapes[0].geometry else { panic!("{shapes:?}") };
+        let Geometry::Cylinder { radius, length } = shapes[0].geometry else { panic!("{shapes:?}") };
         assert!((radius - 0.25).abs() < 1e-12 && length < 0.2 * radius);
-        let SceneGeometry::Capsule { length, .. } = shapes[1].geometry else { panic!("{shapes:?}") };
+        let Geometry::Capsule { length, .. } = shapes[1].geometry else { panic!("{shapes:?}") };
         assert!((length - 1.0).abs() < 1e-12 && (shapes[1].frame.position[1] + 0.5).abs() < 1e-12);
         assert!(shapes.iter().all(|shape| shape.default_shape));
     }
@@ -337,7 +326,7 @@ mod tests {
     #[test]
     fn a_made_up_box_has_the_inertia_of_the_body() {
         let shapes = default_shape("[1.0, 1.5, 2.0]", "");
-        let SceneGeometry::Box { size: [x, y, z] } = shapes[0].geometry else { panic!("{shapes:?}") };
+        let Geometry::Box { size: [x, y, z] } = shapes[0].geometry else { panic!("{shapes:?}") };
         let about_x = 15.0 / 12.0 * (y * y + z * z);
         let about_z = 15.0 / 12.0 * (x * x + y * y);
         // A few roundings.
@@ -348,7 +337,7 @@ mod tests {
     fn a_turned_inertia_turns_the_shape() {
         // Principal moments 1, 2 and 2 about axes at 45° in the x-y plane.
         let shapes = default_shape("[1.5, 1.5, 2.0, -0.5, 0, 0]", "");
-        assert!(matches!(shapes[0].geometry, SceneGeometry::Cylinder { .. }));
+        assert!(matches!(shapes[0].geometry, Geometry::Cylinder { .. }));
         let axis = crate::results::mesh::rotated(shapes[0].frame.rotation, [0.0, 0.0, 1.0]);
         assert!(
             (axis[0].abs() - 0.5_f64.sqrt()).abs() < 1e-12 && (axis[0] - axis[1]).abs() < 1e-12,

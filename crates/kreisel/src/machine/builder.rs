@@ -15,7 +15,7 @@ use super::settings::{BodyGroup, RunSettings};
 use super::signals::{MachineSignals, Rank};
 use super::stiffness::mean_stiffness;
 use super::variant::Variants;
-use super::{Machine, SteadyStates, state};
+use super::{Machine, Registries, SteadyStates, state};
 use crate::dae::{Note, NoteKind, Notes, Scales};
 use crate::element::{Element, HeldInput};
 use crate::integrate::Words;
@@ -77,9 +77,7 @@ pub struct MachineBuilder {
     system_builder: SystemBuilder,
     settings: RunSettings,
     gravity: Vector3,
-    frames: Frames,
-    signals: MachineSignals,
-    appearance: Appearance,
+    registries: Registries,
     events: Vec<EventDraft>,
     prescribed: Vec<PrescribedMotion>,
     steady: Vec<SteadyStates>,
@@ -102,9 +100,7 @@ impl MachineBuilder {
             system_builder: SystemBuilder::new(),
             settings: RunSettings::default(),
             gravity: Vector3::new(0.0, 0.0, -STANDARD_GRAVITY),
-            frames: Frames::default(),
-            signals: MachineSignals::new(outside),
-            appearance: Appearance::default(),
+            registries: Registries::new(outside),
             events: Vec::new(),
             prescribed: Vec::new(),
             steady: Vec::new(),
@@ -127,7 +123,7 @@ impl MachineBuilder {
             let mut errors = ModelErrors::new();
             for part in document.parts_of(entry.kind.name) {
                 let added = (entry.add)(part, &mut builder);
-                errors.keep(added.map_err(|errors| builder.signals.about_inputs(errors)));
+                errors.keep(added.map_err(|errors| builder.registries.signals.about_inputs(errors)));
             }
             // Parts that refer to a wrong one are not to blame: they come after it and are not looked at.
             errors.into_result()?;
@@ -135,7 +131,7 @@ impl MachineBuilder {
         let mut errors = ModelErrors::new();
         for work in std::mem::take(&mut builder.deferred) {
             let done = work(&mut builder);
-            errors.keep(done.map_err(|errors| builder.signals.about_inputs(errors)));
+            errors.keep(done.map_err(|errors| builder.registries.signals.about_inputs(errors)));
         }
         errors.into_result()?;
         Ok(builder)
@@ -173,32 +169,32 @@ impl MachineBuilder {
 
     /// Bodies, markers, beams and joints so far.
     pub fn frames(&self) -> &Frames {
-        &self.frames
+        &self.registries.frames
     }
 
     /// Bodies, markers, beams and joints so far, to add to them.
     pub fn frames_mut(&mut self) -> &mut Frames {
-        &mut self.frames
+        &mut self.registries.frames
     }
 
     /// What can be measured so far.
     pub fn signals(&self) -> &MachineSignals {
-        &self.signals
+        &self.registries.signals
     }
 
     /// What can be measured so far, to add to it.
     pub fn signals_mut(&mut self) -> &mut MachineSignals {
-        &mut self.signals
+        &mut self.registries.signals
     }
 
     /// What there is to be seen so far.
     pub fn appearance(&self) -> &Appearance {
-        &self.appearance
+        &self.registries.appearance
     }
 
     /// What there is to be seen so far, to add to it.
     pub fn appearance_mut(&mut self) -> &mut Appearance {
-        &mut self.appearance
+        &mut self.registries.appearance
     }
 
     /// Adds the versions of elements that another builder has for the parts of some names.
@@ -245,7 +241,7 @@ impl MachineBuilder {
     /// Adds a body with its node and its initial twist in body axes; the body's element comes apart.
     pub fn add_body(&mut self, body: BodyEntry, twist: Vector6) -> NodeId {
         let node = self.system_builder.node(&body.name, body.group, body.pose, twist);
-        self.frames.add_body(BodyEntry { node, ..body });
+        self.registries.frames.add_body(BodyEntry { node, ..body });
         node
     }
 
@@ -262,7 +258,7 @@ impl MachineBuilder {
     /// Adds a number that is set from outside.
     pub fn add_input(&mut self, name: &str, value: f64) {
         let holder = self.add_element(name, HeldInput);
-        self.signals.add_input(name, value, holder);
+        self.registries.signals.add_input(name, value, holder);
     }
 
     /// Adds a joint with its frames and free coordinates, which can be measured, as its reaction can.
@@ -273,29 +269,31 @@ impl MachineBuilder {
         if self.is_small() {
             self.offer_signals_of(&entry);
         }
-        self.frames.add_joint(entry);
+        self.registries.frames.add_joint(entry);
     }
 
     fn offer_signals_of(&mut self, joint: &JointEntry) {
         for word in joint.coordinate_names() {
             if let Some(measured) = joint.measured(&word) {
                 let sensor = NamedSensor::of_coordinate(format!("{}.{word}", joint.name), measured);
-                self.signals.offer(Rank::Coordinate, sensor);
+                self.registries.signals.offer(Rank::Coordinate, sensor);
             }
         }
         for part in [WrenchPart::Force, WrenchPart::Torque] {
-            self.signals.offer(Rank::Reaction, Reaction::named(joint, part, SensorFrame::default()));
+            self.registries
+                .signals
+                .offer(Rank::Reaction, Reaction::named(joint, part, SensorFrame::default()));
         }
     }
 
     /// Whether parts have sensors of their own although the model names none.
     fn is_small(&self) -> bool {
-        self.appearance.body_count() + self.frames.beams().len() <= MAX_WATCHED_BODIES
+        self.registries.appearance.body_count() + self.registries.frames.beams().len() <= MAX_WATCHED_BODIES
     }
 
     /// What `body`, `body.marker`, `beam.end`, `ground` or `ground.marker` means.
     pub fn attachment(&self, reference: &Reference) -> Result<Attachment, ModelError> {
-        let attachment = self.frames.attachment(reference)?;
+        let attachment = self.registries.frames.attachment(reference)?;
         if reference.name.contains('.') {
             self.used_markers.borrow_mut().insert(reference.name.clone());
         }
@@ -305,7 +303,7 @@ impl MachineBuilder {
     /// Makes the part of a name switchable.
     pub fn switch(&mut self, reference: &Reference, on_at_start: bool) -> Result<SwitchId, ModelError> {
         if let Some(switch) = self.system_builder.switch(&reference.name, on_at_start) {
-            let is_body = self.frames.has_body(&reference.name);
+            let is_body = self.registries.frames.has_body(&reference.name);
             return if is_body { Err(self.not_switchable(reference)) } else { Ok(switch) };
         }
         Err(self.not_switchable(reference))
@@ -313,7 +311,7 @@ impl MachineBuilder {
 
     fn not_switchable(&self, reference: &Reference) -> ModelError {
         let names = self.system_builder.joint_names().chain(self.system_builder.element_names());
-        reference.unknown("force, joint or lock", names.filter(|name| !self.frames.has_body(name)))
+        reference.unknown("force, joint or lock", names.filter(|name| !self.registries.frames.has_body(name)))
     }
 
     /// Does something once all parts were read.
@@ -325,9 +323,9 @@ impl MachineBuilder {
     /// function of positions and velocities.
     pub fn measured(&self, name: &str) -> Option<MeasuredCoordinate> {
         let (part, quantity) = name.split_once('.')?;
-        match self.frames.joint_named(part) {
+        match self.registries.frames.joint_named(part) {
             Some(joint) => joint.measured(quantity),
-            None => self.point_quantity(name).or_else(|| self.signals.offered(name)?.coordinate),
+            None => self.point_quantity(name).or_else(|| self.registries.signals.offered(name)?.coordinate),
         }
     }
 
@@ -354,29 +352,33 @@ impl MachineBuilder {
 
     /// Names of measured quantities, to suggest in place of an unknown one.
     pub fn measured_names(&self) -> Vec<String> {
-        let joints = self.frames.joints().iter().flat_map(|joint| {
+        let joints = self.registries.frames.joints().iter().flat_map(|joint| {
             let rate = (joint.coordinates.len() == 1).then(|| format!("{}.rate", joint.name));
             let names = joint.coordinates.iter().flat_map(|(name, _)| {
                 [format!("{}.{name}", joint.name), format!("{}.{name}-rate", joint.name)]
             });
             names.chain(rate).collect::<Vec<_>>()
         });
-        let components = self.frames.point_names().flat_map(|point| {
+        let components = self.registries.frames.point_names().flat_map(|point| {
             ["position", "velocity"].into_iter().flat_map(move |quantity| {
                 let point = point.clone();
                 ["x", "y", "z"].map(|axis| format!("{point}.{quantity}.{axis}"))
             })
         });
-        joints.chain(components).chain(self.signals.names()).collect()
+        joints.chain(components).chain(self.registries.signals.names()).collect()
     }
 
     /// Builds the machine.
     fn finish(mut self, document: &Document, parts: &[&'static PartEntry]) -> Result<Machine, ModelErrors> {
         self.tell_of_omissions(document);
-        if self.frames.bodies().is_empty() {
+        if self.registries.frames.bodies().is_empty() {
             return Err(no_body(document).into());
         }
-        let scales = Scales { length: self.frames.extent(), mass: self.frames.mean_mass(), stiffness: 0.0 };
+        let scales = Scales {
+            length: self.registries.frames.extent(),
+            mass: self.registries.frames.mean_mass(),
+            stiffness: 0.0,
+        };
         self.system_builder.scales(scales);
         self.record_signals()?;
         let variants = Variants::from_events(&self.events, document)?;
@@ -385,31 +387,20 @@ impl MachineBuilder {
         variants.add_versions(&mut self, document, parts)?;
         let built = std::mem::take(&mut self.system_builder).build(self.settings.start_time);
         let (mut system, initial) = built.map_err(|error| not_assembled(document, &error.to_string()))?;
-        state::check(&system, &initial, self.signals.states())?;
+        state::check(&system, &initial, self.registries.signals.states())?;
         system.set_stiffness_scale(mean_stiffness(&system, &initial));
-        self.signals.locate_inputs(&system);
+        self.registries.signals.locate_inputs(&system);
         self.warn_of_unused_inputs(&list);
-        self.appearance.set_up(&self.gravity);
-        let Self { settings, frames, signals, appearance, prescribed, steady, assumptions, notes, .. } = self;
+        self.registries.appearance.set_up(&self.gravity);
+        let Self { settings, registries, prescribed, steady, assumptions, notes, .. } = self;
         let provenance = Provenance::new(document, parts, assumptions, notes);
         let events = Events { list, variants };
-        Ok(Machine {
-            system,
-            initial,
-            settings,
-            frames,
-            signals,
-            appearance,
-            events,
-            prescribed,
-            steady,
-            provenance,
-        })
+        Ok(Machine { system, initial, settings, registries, events, prescribed, steady, provenance })
     }
 
     fn tell_of_omissions(&mut self, document: &Document) {
         let used = self.used_markers.take();
-        for marker in self.frames.marker_names().filter(|name| !used.contains(name)) {
+        for marker in self.registries.frames.marker_names().filter(|name| !used.contains(name)) {
             let text = format!("nothing is attached to the marker `{marker}`");
             self.notes.add(Note::new(NoteKind::UnusedMarker, text).about(marker));
         }
@@ -426,7 +417,7 @@ impl MachineBuilder {
                 "with more than {MAX_WATCHED_BODIES} bodies only energies and residuals are recorded beside the sensors of the model"
             ));
         }
-        self.signals.record(usual, small)
+        self.registries.signals.record(usual, small)
     }
 
     fn warn_of_unused_inputs(&mut self, events: &[Event]) {
@@ -434,7 +425,7 @@ impl MachineBuilder {
         let is_used = |input: &InputEntry| {
             input.slots.len() > 1 || events.iter().any(|event| event.reads_input(input.holder))
         };
-        for input in self.signals.inputs().iter().filter(|input| !is_used(input)) {
+        for input in self.registries.signals.inputs().iter().filter(|input| !is_used(input)) {
             let text = format!("nothing uses the input `{}`", input.name);
             self.notes.add(Note::new(NoteKind::UnusedInput, text).about(&input.name));
         }

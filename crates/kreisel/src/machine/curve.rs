@@ -307,6 +307,7 @@ mod tests {
     fn an_arc_has_the_length_and_tangents_of_its_circle() {
         let points = [Vector3::x(), Vector3::y(), -Vector3::x()];
         let elements = frames(CurveKind::Arc, &points, [7, 1], &PLAIN).unwrap();
+        // Rounding of seven logarithms and their sum.
         assert!((length(&elements) - std::f64::consts::PI).abs() < 1e-13);
         let middle = elements[3][0].compose(&Pose::identity());
         let tangent = middle.rotation * Vector3::x();
@@ -324,6 +325,7 @@ mod tests {
         let points = [Vector3::zeros(), 3.0 * Vector3::x(), Vector3::new(3.0, 1.0, 0.0)];
         let elements = frames(CurveKind::Line, &points, [4, 1], &PLAIN).unwrap();
         assert_eq!(elements.len(), 4);
+        // A few roundings of numbers of size one.
         assert!((elements[2][1].position - points[1]).norm() < 1e-15);
         assert!((elements[3][0].rotation * Vector3::x() - Vector3::y()).norm() < 1e-15);
         assert!((elements[3][0].rotation * Vector3::z() - Vector3::z()).norm() < 1e-15);
@@ -350,6 +352,7 @@ mod tests {
         let attitude = Attitude { up: Some(Vector3::y()), twist: [0.0, 0.5] };
         let elements = frames(CurveKind::Line, &points, [2, 1], &attitude).unwrap();
         let z = elements[1][1].rotation * Vector3::z();
+        // Some dozen roundings of numbers of size one.
         assert!((z - Vector3::new(0.0, 0.5_f64.cos(), 0.5_f64.sin())).norm() < 1e-14, "{z}");
         let along = Attitude { up: Some(Vector3::x()), twist: [0.0; 2] };
         let refused = frames(CurveKind::Line, &points, [2, 1], &along);

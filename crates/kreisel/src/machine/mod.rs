@@ -50,6 +50,7 @@ pub use settings::{
 };
 pub use signal::{Collected, SignalCollector};
 pub use signals::{MachineSignals, Rank};
+pub(crate) use state::SteadyStart;
 pub use state::SteadyStates;
 
 use crate::dae::{Initial, Notes, Point, Values};
@@ -63,14 +64,30 @@ use event::Events;
 use prescribed::PrescribedMotion;
 use provenance::Provenance;
 
+/// What parts are known by, each by its name: filled by the builder, kept by the machine.
+struct Registries {
+    frames: Frames,
+    signals: MachineSignals,
+    appearance: Appearance,
+}
+
+impl Registries {
+    /// Empty ones, with the functions given from outside.
+    fn new(outside: Functions) -> Self {
+        Self {
+            frames: Frames::default(),
+            signals: MachineSignals::new(outside),
+            appearance: Appearance::default(),
+        }
+    }
+}
+
 /// A machine ready to be run.
 pub struct Machine {
     pub(crate) system: System,
     pub(crate) initial: Initial,
     pub(crate) settings: RunSettings,
-    frames: Frames,
-    signals: MachineSignals,
-    appearance: Appearance,
+    registries: Registries,
     events: Events,
     prescribed: Vec<PrescribedMotion>,
     steady: Vec<SteadyStates>,
@@ -125,22 +142,22 @@ impl Machine {
 
     /// Bodies, markers, beams and joints by name.
     pub fn frames(&self) -> &Frames {
-        &self.frames
+        &self.registries.frames
     }
 
     /// What is recorded, and the inputs.
     pub fn signals(&self) -> &MachineSignals {
-        &self.signals
+        &self.registries.signals
     }
 
     /// What is recorded, to add to it.
     pub(crate) fn signals_mut(&mut self) -> &mut MachineSignals {
-        &mut self.signals
+        &mut self.registries.signals
     }
 
     /// Numbers that are set from outside while it runs.
     pub fn inputs(&self) -> &[InputEntry] {
-        self.signals.inputs()
+        self.registries.signals.inputs()
     }
 
     /// What happens where an expression of the motion passes zero.
@@ -148,9 +165,9 @@ impl Machine {
         &self.events.list
     }
 
-    /// States of a start at which blocks without initial values are steady; nothing if there are none.
-    pub(crate) fn steady_states(&self, start: &Values) -> Option<Vec<f64>> {
-        state::steady(&self.system, start, self.signals.states(), &self.steady)
+    /// States of a start at which blocks without initial values are steady.
+    pub(crate) fn steady_states(&self, start: &Values) -> SteadyStart {
+        state::steady(&self.system, start, self.registries.signals.states(), &self.steady)
     }
 
     /// Whether some states start steady.
@@ -166,7 +183,7 @@ impl Machine {
     /// The joint whose equations end where a step of some size failed.
     pub(crate) fn limit(&self, at: &Point, step: f64) -> Option<Refusal> {
         let ground = NodeMotion::at_rest(Pose::identity());
-        self.frames.joints().iter().find_map(|joint| {
+        self.registries.frames.joints().iter().find_map(|joint| {
             let limit = joint.limit?;
             let nodes = joint.nodes.map(|node| node.map_or(ground, |node| self.system.motion(node, at)));
             let relative = Relative::new(&joint.offsets.map(Frame::new), [&nodes[0], &nodes[1]]);

@@ -1,59 +1,25 @@
 //! Shapes of bodies: what they weigh and how they are drawn.
 //!
-//! A shape has a frame of its own. Spheres, boxes, cylinders and capsules are centred in it; a cone or
+//! A shape has a frame of its own, in which [`Geometry`] says what it is. Spheres, boxes, cylinders and capsules are centred in it; a cone or
 //! frustum stands with its base in the plane z = 0; a mesh lies as in its file. Axes of revolution are z.
 
 use std::f64::consts::PI;
 use std::sync::Arc;
 
 use crate::lie::{Matrix3, Pose, Vector3};
+pub use crate::results::scene::Geometry;
 
 /// A shape on a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solid {
     /// What it is.
-    pub geometry: Geometry,
+    pub geometry: Geometry<Triangles>,
     /// Its frame in body axes.
     pub frame: Pose,
 }
 
-/// Geometry in the frame of a shape; lengths in m.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Geometry {
-    /// A sphere.
-    Sphere {
-        /// Radius.
-        radius: f64,
-    },
-    /// A box.
-    Box {
-        /// Full edge lengths along x, y and z.
-        size: Vector3,
-    },
-    /// A cylinder along z.
-    Cylinder {
-        /// Radius.
-        radius: f64,
-        /// Length.
-        length: f64,
-    },
-    /// A cylinder along z with half a sphere on each end.
-    Capsule {
-        /// Radius.
-        radius: f64,
-        /// Length of the cylinder, without the half spheres.
-        length: f64,
-    },
-    /// A frustum along z, from the base at z = 0; a cone if the second radius is zero.
-    Frustum {
-        /// Radius of the base and of the top.
-        radii: [f64; 2],
-        /// Height.
-        length: f64,
-    },
-    /// A closed surface of triangles.
-    Mesh(Arc<Vec<[Vector3; 3]>>),
-}
+/// A closed surface of triangles, as it is weighed.
+pub type Triangles = Arc<Vec<[Vector3; 3]>>;
 
 /// Volume integrals of a geometry.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,7 +32,7 @@ pub struct MassProperties {
     pub inertia: Matrix3,
 }
 
-impl Geometry {
+impl Geometry<Triangles> {
     /// Volume, centroid and inertia.
     pub fn properties(&self) -> MassProperties {
         match self {
@@ -75,8 +41,8 @@ impl Geometry {
                 centred(volume, Vector3::repeat(0.4 * volume * radius * radius))
             }
             Self::Box { size } => {
-                let volume = size.product();
-                let square = size.component_mul(size);
+                let volume = size.iter().product();
+                let square = Vector3::from(*size).map(|edge| edge * edge);
                 centred(volume, Vector3::repeat(volume / 12.0 * square.sum()) - volume / 12.0 * square)
             }
             Self::Cylinder { radius, length } => {
@@ -170,7 +136,7 @@ mod tests {
         triangles
     }
 
-    fn assert_same(name: &str, geometry: &Geometry, triangles: Vec<[Vector3; 3]>, tolerance: f64) {
+    fn assert_same(name: &str, geometry: &Geometry<Triangles>, triangles: Vec<[Vector3; 3]>, tolerance: f64) {
         let exact = geometry.properties();
         let summed = Geometry::Mesh(Arc::new(triangles)).properties();
         assert!((exact.volume / summed.volume - 1.0).abs() < tolerance, "{name}: volume");
@@ -233,7 +199,7 @@ mod tests {
             .map(|corners| corners.map(corner))
             .collect();
         let inside_out: Vec<[Vector3; 3]> = triangles.iter().map(|[a, b, c]| [*a, *c, *b]).collect();
-        let exact = Geometry::Box { size }.properties();
+        let exact = Geometry::Box { size: size.into() }.properties();
         for triangles in [triangles, inside_out] {
             let summed = Geometry::Mesh(Arc::new(triangles)).properties();
             // Roundings of numbers of order one.

@@ -50,20 +50,31 @@ pub struct SteadyStates {
     /// The states.
     pub states: Vec<StateId>,
     /// Norm of their rates from which on they do: bristles that rest have no direction to bend to.
-    pub least_rate: f64,
+    pub min_rate: f64,
 }
 
-/// States of a start at which those that are to start steady do so, and algebraic unknowns are found. Nothing
-/// if there is no such start.
+/// What came of the search for a steady start.
+pub(crate) enum SteadyStart {
+    /// States at which those that are to start steady do so, and algebraic unknowns are found.
+    Found(Vec<f64>),
+    /// What is to start steady does not move.
+    Unneeded,
+    /// There is none, or it was not found: the state that changes fastest without it, and its rate.
+    Missing { state: usize, rate: f64 },
+}
+
+/// Looks for states of a start at which those that are to start steady do so, and algebraic unknowns are found.
 pub(super) fn steady(
     system: &System,
     start: &Values,
     states: &[StateSignal],
     groups: &[SteadyStates],
-) -> Option<Vec<f64>> {
+) -> SteadyStart {
     let (shape, mut found) = (system.shape(), start.internal_states.clone());
     let mut sought: Vec<usize> =
         states.iter().filter(|state| state.algebraic).map(|state| state.state.0).collect();
+    let algebraic = sought.len();
+    let mut missing = SteadyStart::Unneeded;
     let weights = TangentWeights { mass: 0.0, damping: 0.0, stiffness: false, remembered_forces: false };
     // Blocks are linear, so that one round is enough unless their inputs are bent functions of states.
     for round in 0..MAX_ROUNDS {
@@ -74,27 +85,27 @@ pub(super) fn steady(
             let rate = |group: &SteadyStates| {
                 group.states.iter().map(|state| rates[state.0].powi(2)).sum::<f64>().sqrt()
             };
-            let moving = groups.iter().filter(|group| rate(group) >= group.least_rate);
-            let before = sought.len();
+            let moving = groups.iter().filter(|group| rate(group) >= group.min_rate);
             sought.extend(moving.flat_map(|group| &group.states).map(|state| state.0));
-            if sought.len() == before {
-                return None;
-            }
+            let fastest =
+                sought[algebraic..].iter().max_by(|&&a, &&b| rates[a].abs().total_cmp(&rates[b].abs()));
+            let Some(&state) = fastest else { break };
+            missing = SteadyStart::Missing { state, rate: rates[state] };
         }
         let tangent = Tangent::at(system, &system.couplings(None), &at, weights);
         let all = tangent.state_state.to_dense();
         let matrix = DMatrix::from_fn(sought.len(), sought.len(), |i, j| all[(sought[i], sought[j])]);
         let right = DVector::from_fn(sought.len(), |i, _| -rates[sought[i]]);
-        let change =
-            matrix.full_piv_lu().solve(&right).filter(|change| change.iter().all(|x| x.is_finite()))?;
+        let change = matrix.full_piv_lu().solve(&right);
+        let Some(change) = change.filter(|change| change.iter().all(|x| x.is_finite())) else { break };
         sought.iter().zip(&change).for_each(|(&state, change)| found[state] += change);
         let settled =
             |(&state, change): (&usize, &f64)| change.abs() <= SETTLED * found[state].abs().max(1.0);
         if sought.iter().zip(&change).all(settled) {
-            return Some(found);
+            return SteadyStart::Found(found);
         }
     }
-    None
+    missing
 }
 
 /// Rounds after which a steady start is given up.

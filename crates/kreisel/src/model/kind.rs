@@ -54,11 +54,6 @@ impl Key {
     }
 }
 
-/// A key with its meaning.
-pub const fn key(name: &'static str, value: ValueKind, need: Need, doc: &'static str) -> Key {
-    Key { name, value, need, doc }
-}
-
 /// Whether a key must be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {

@@ -8,6 +8,7 @@
 //! types that its [`kind`] declares. [`schema`] makes the JSON Schema and the reference page from the same
 //! tables.
 
+pub(crate) mod const_text;
 pub mod document;
 pub mod error;
 pub mod expression;

@@ -187,6 +187,7 @@ mod tests {
         for interpolation in [Interpolation::Smooth, Interpolation::Linear] {
             let table = Table::new(POINTS, interpolation, Outside::Hold).unwrap();
             for &(argument, value) in POINTS {
+                // Some roundings of the polynomials at their ends.
                 assert!((table.evaluate(argument)[0] - value).abs() < 1e-14);
             }
         }

@@ -262,6 +262,7 @@ mod tests {
         matrix.set_row(4, &sum);
         let basis = null_space(&matrix, 1e-6);
         assert_eq!(basis.shape(), (9, 5));
+        // Rounding of orthogonal transformations of numbers of size one.
         assert!((matrix * &basis).norm() < 1e-14);
         assert!((basis.tr_mul(&basis) - DMatrix::identity(5, 5)).norm() < 1e-14);
     }
@@ -270,6 +271,7 @@ mod tests {
     fn a_pseudoinverse_leaves_out_what_depends() {
         let matrix = DMatrix::from_row_slice(3, 2, &[1.0, 0.0, 0.0, 2.0, 0.0, 1e-9]);
         let inverse = pseudoinverse(&matrix, 1e-6).unwrap();
+        // Rounding of numbers of size one.
         assert!((&inverse * &matrix - DMatrix::identity(2, 2)).norm() < 1e-14);
         let flat = DMatrix::from_row_slice(2, 2, &[1.0, 1.0, 1.0, 1.0]);
         assert!((pseudoinverse(&flat, 1e-6).unwrap() - 0.25 * flat).norm() < 1e-14);

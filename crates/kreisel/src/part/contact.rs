@@ -2,12 +2,12 @@
 
 use super::contact_law::{self, Laws};
 use super::joint::same_body;
-use super::shape::box_size;
+use super::shape;
 use crate::element::contact::{Contact, Friction, Surface};
 use crate::kinematics::{Motion, NodeId, NodeMotion};
-use crate::lie::{Pose, UnitQuaternion};
+use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::sensor::{ContactSensor, SensorFrame};
-use crate::machine::shape::Geometry;
+use crate::machine::shape::{Geometry, Triangles};
 use crate::machine::{Attachment, MachineBuilder, PartEntry, Rank};
 use crate::model::{
     Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
@@ -195,30 +195,27 @@ fn surfaces(
 /// The shape of a body as one that touches, with its frame in body axes.
 pub(super) fn own_shape(builder: &MachineBuilder, node: NodeId) -> Option<(Surface, Pose)> {
     let shape = builder.appearance().shape_of(node)?;
-    let surface = match shape.geometry {
+    Some((surface(&shape.geometry)?, shape.frame))
+}
+
+/// A shape as one that touches; nothing for those that cannot.
+fn surface(geometry: &Geometry<Triangles>) -> Option<Surface> {
+    Some(match *geometry {
         Geometry::Sphere { radius } => Surface::Sphere { radius },
-        Geometry::Box { size } => Surface::Box { half_size: 0.5 * size },
+        Geometry::Box { size } => Surface::Box { half_size: 0.5 * Vector3::from(size) },
         Geometry::Cylinder { radius, length } => Surface::Cylinder { radius, half_length: 0.5 * length },
         Geometry::Capsule { radius, length } => Surface::Capsule { radius, half_length: 0.5 * length },
         Geometry::Frustum { .. } | Geometry::Mesh(_) => return None,
-    };
-    Some((surface, shape.frame))
+    })
 }
 
 fn read_shape(reader: PartReader) -> Result<(Surface, Pose), ModelErrors> {
     let surface = match reader.choice("kind")? {
         "plane" => Surface::Plane,
         "point" => Surface::Sphere { radius: 0.0 },
-        "sphere" => Surface::Sphere { radius: reader.positive("radius")? },
-        "capsule" => Surface::Capsule {
-            radius: reader.positive("radius")?,
-            half_length: 0.5 * reader.not_negative("length")?,
-        },
-        "cylinder" => Surface::Cylinder {
-            radius: reader.positive("radius")?,
-            half_length: 0.5 * reader.positive("length")?,
-        },
-        _ => Surface::Box { half_size: 0.5 * box_size(&reader)? },
+        _ => {
+            surface(&shape::geometry(&reader)?).expect("the other words of the key are shapes that can touch")
+        }
     };
     let rotation = reader.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
     let frame = Pose::new(rotation, reader.vector3("position")?);

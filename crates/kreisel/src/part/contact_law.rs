@@ -189,7 +189,7 @@ fn required(reader: &PartReader, key: &str, law: &str) -> Result<f64, ModelError
 /// Bristles that slide at the start are bent as by steady sliding, z = g(v)/σ₀ along v. A speed below a tenth
 /// of the one at which sticking ends says nothing of a direction.
 pub(super) fn sliding_start(friction: &LuGreFriction, states: &[StateId]) -> SteadyStates {
-    SteadyStates { states: states.to_vec(), least_rate: 0.1 * friction.stribeck_speed }
+    SteadyStates { states: states.to_vec(), min_rate: 0.1 * friction.stribeck_speed }
 }
 
 /// Size of the bristles' deflection that Newton's tolerance of 1e-12 multiplies.

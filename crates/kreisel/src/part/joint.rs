@@ -70,7 +70,7 @@ const fn kind(name: &'static str, doc: &'static str, keys: &'static [Key]) -> Pa
 }
 
 /// Every joint made of rows.
-pub static JOINTS: [JointKind; 11] = [
+pub const JOINTS: &[JointKind] = &[
     JointKind {
         part: kind(
             "fixed",

@@ -1,7 +1,8 @@
 //! `[[sensor]]`: what is recorded beyond the usual.
 
-use crate::machine::sensor::SensorRequest;
+use crate::machine::sensor::{SENSORS, SensorEntry, SensorOf, SensorRequest};
 use crate::machine::{MachineBuilder, PartEntry};
+use crate::model::const_text::{ConstText, const_text};
 use crate::model::{Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[sensor]]`.
@@ -11,7 +12,7 @@ static KIND: PartKind = PartKind {
     occurrence: Occurrence::Many,
     keys: &[
         Key::new("quantity", ValueKind::Text, Need::Required)
-            .doc("What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record)."),
+            .doc(const_text!(write_quantities)),
         Key::new("of", ValueKind::Reference, Need::Optional)
             .doc("The body, marker (`top.tip`), joint or drive that is measured; nothing for quantities of the machine."),
         Key::new("relative-to", ValueKind::Reference, Need::Optional)
@@ -20,6 +21,27 @@ static KIND: PartKind = PartKind {
             .doc("Axes of the components: `world`, `joint` for reactions, or those of a body or marker; those of `relative-to` if not given."),
     ],
 };
+
+/// What can be measured; quantities of frames are those of the table.
+const fn write_quantities<const ROOM: usize>() -> ConstText<ROOM> {
+    let mut doc = ConstText::new("What is measured. Of a body or marker: ");
+    let (mut family, mut place, mut between) = (0, 0, "");
+    while family < SENSORS.len() {
+        if place == SENSORS[family].len() {
+            (family, place) = (family + 1, 0);
+            continue;
+        }
+        let SensorEntry { word, of, .. } = SENSORS[family][place];
+        if matches!(of, SensorOf::Frame) {
+            doc = doc.add(between).add_word(word);
+            between = ", ";
+        }
+        place += 1;
+    }
+    doc.add(
+        ". Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).",
+    )
+}
 
 /// What the file adds to the kinds of parts.
 pub static PARTS: &[PartEntry] =
@@ -45,7 +67,6 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::sensor::SENSORS;
 
     #[test]
     fn every_quantity_of_the_table_is_documented() {

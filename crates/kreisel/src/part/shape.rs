@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
-use crate::machine::shape::{Geometry, MassProperties, Solid};
+use crate::machine::shape::{Geometry, MassProperties, Solid, Triangles};
 use crate::machine::stl;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Dimension, Key, Need, PartReader, Text, ValueKind};
@@ -66,10 +66,11 @@ pub fn read(reader: PartReader, placing: Placing) -> Result<(Solid, MassProperti
     Ok((Solid { geometry, frame }, MassProperties { inertia, centroid: position, ..properties }))
 }
 
-fn geometry(reader: &PartReader) -> Result<Geometry, ModelErrors> {
+/// Reads what a shape is.
+pub(super) fn geometry(reader: &PartReader) -> Result<Geometry<Triangles>, ModelErrors> {
     Ok(match reader.choice("kind")? {
         "sphere" => Geometry::Sphere { radius: reader.positive("radius")? },
-        "box" => Geometry::Box { size: box_size(reader)? },
+        "box" => Geometry::Box { size: box_size(reader)?.into() },
         "cylinder" => {
             Geometry::Cylinder { radius: reader.positive("radius")?, length: reader.positive("length")? }
         }
@@ -99,7 +100,7 @@ fn geometry(reader: &PartReader) -> Result<Geometry, ModelErrors> {
 }
 
 /// Edge lengths of a box.
-pub(super) fn box_size(reader: &PartReader) -> Result<Vector3, ModelErrors> {
+fn box_size(reader: &PartReader) -> Result<Vector3, ModelErrors> {
     let size = reader.vector3("size")?;
     if size.min() <= 0.0 {
         let found = format!("[{}, {}, {}]", size.x, size.y, size.z);

@@ -425,7 +425,7 @@ fn declare(
     let steady: Vec<StateId> =
         states.iter().zip(&block.steady).filter(|(_, steady)| **steady).map(|(state, _)| *state).collect();
     if !steady.is_empty() {
-        builder.start_steady(SteadyStates { states: steady, least_rate: 0.0 });
+        builder.start_steady(SteadyStates { states: steady, min_rate: 0.0 });
     }
     let (name, description) = (part.name().to_string(), reader.description().to_string());
     builder.defer(move |builder| {

@@ -9,7 +9,7 @@ use super::Recording;
 use super::shape::{COLOURS, beam_halves};
 use crate::lie::Vector3;
 use crate::results::mesh::Mesh;
-use crate::results::scene::{SceneGeometry, SceneJoint, SceneShape};
+use crate::results::scene::{Geometry, SceneJoint, SceneShape};
 use nalgebra::UnitQuaternion;
 use serde_json::{Value, json};
 
@@ -154,7 +154,7 @@ impl GltfWriter {
     }
 
     fn joint(&mut self, joint: &SceneJoint, side: usize, radius: f64) -> usize {
-        let geometry = SceneGeometry::Sphere { radius };
+        let geometry = Geometry::Sphere { radius };
         let shape = SceneShape { geometry, frame: joint.frames[side], default_shape: true };
         let material = self.material([0.03, 0.03, 0.04]);
         self.node(&joint.name, &[Mesh::from_shape(&shape, SLICES / 2)], material)

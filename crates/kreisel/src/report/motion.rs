@@ -184,6 +184,7 @@ mod tests {
         };
         for (time, x) in [(-1.0, 0.0), (0.0, 0.0), (0.5, 0.25), (2.0, 1.0), (3.0, 1.0)] {
             let [pose] = motion.at(time)[..] else { panic!("one node") };
+            // A few roundings of numbers of size one.
             assert!((pose.position.x - x).abs() < 1e-15, "{time}");
             assert!((so3::log(&pose.rotation).z - x).abs() < 1e-15, "{time}");
         }

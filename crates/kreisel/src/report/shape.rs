@@ -1,7 +1,7 @@
 //! What pictures for other programs have in common: colours, and beams as straight pieces.
 
 use crate::results::mesh::{Mesh, placed};
-use crate::results::scene::{SceneBeam, SceneElement, SceneFrame, SceneGeometry, SceneShape};
+use crate::results::scene::{Geometry, SceneBeam, SceneElement, SceneFrame, SceneShape};
 use nalgebra::Quaternion;
 
 /// Colours of bodies, linear red, green and blue.
@@ -25,7 +25,7 @@ pub fn beam_halves(beam: &SceneBeam, slices: usize) -> Vec<(Option<usize>, Mesh)
         // From the axis x of the section to the axis z of a cylinder.
         let position = placed(&element.frames[side], [offset, 0.0, 0.0]);
         let frame = SceneFrame { position, rotation: turned_to_x(rotation) };
-        let geometry = SceneGeometry::Cylinder { radius, length: 0.5 * element.length };
+        let geometry = Geometry::Cylinder { radius, length: 0.5 * element.length };
         Mesh::from_shape(&SceneShape { geometry, frame, default_shape: true }, slices)
     };
     (beam.elements.iter())

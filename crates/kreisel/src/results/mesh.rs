@@ -1,6 +1,6 @@
 //! Shapes as triangles, for programs that know nothing else.
 
-use super::scene::{SceneFrame, SceneGeometry, SceneShape};
+use super::scene::{Geometry, SceneFrame, SceneMesh, SceneShape};
 use std::collections::HashMap;
 use std::f64::consts::PI;
 
@@ -26,27 +26,25 @@ impl Mesh {
             })
         };
         let mut mesh = match &shape.geometry {
-            SceneGeometry::Sphere { radius } => {
+            Geometry::Sphere { radius } => {
                 let below = half_sphere(0.0, *radius, -1.0);
                 let profile: Vec<_> = below.chain(half_sphere(0.0, *radius, 1.0).skip(1)).collect();
                 Self::revolution(&profile, slices)
             }
-            SceneGeometry::Capsule { radius, length } => {
+            Geometry::Capsule { radius, length } => {
                 let below = half_sphere(-0.5 * length, *radius, -1.0);
                 let profile: Vec<_> = below.chain(half_sphere(0.5 * length, *radius, 1.0)).collect();
                 Self::revolution(&profile, slices)
             }
-            SceneGeometry::Cylinder { radius, length } => {
+            Geometry::Cylinder { radius, length } => {
                 let half = 0.5 * length;
                 Self::revolution(&[(-half, 0.0), (-half, *radius), (half, *radius), (half, 0.0)], slices)
             }
-            SceneGeometry::Frustum { radii: [base, top], length } => {
+            Geometry::Frustum { radii: [base, top], length } => {
                 Self::revolution(&[(0.0, 0.0), (0.0, *base), (*length, *top), (*length, 0.0)], slices)
             }
-            SceneGeometry::Box { size } => {
-                Self::cuboid(size.map(|edge| -0.5 * edge), size.map(|edge| 0.5 * edge))
-            }
-            SceneGeometry::Mesh { points, triangles } => Self {
+            Geometry::Box { size } => Self::cuboid(size.map(|edge| -0.5 * edge), size.map(|edge| 0.5 * edge)),
+            Geometry::Mesh(SceneMesh { points, triangles }) => Self {
                 points: points.iter().map(|point| point.map(f64::from)).collect(),
                 triangles: triangles.iter().map(|corners| corners.map(|corner| corner as usize)).collect(),
             },
@@ -166,7 +164,7 @@ pub fn rotated([w, x, y, z]: [f64; 4], v: [f64; 3]) -> [f64; 3] {
 mod tests {
     use super::*;
 
-    fn shape(geometry: SceneGeometry) -> SceneShape {
+    fn shape(geometry: Geometry<SceneMesh>) -> SceneShape {
         let half = 0.5_f64.sqrt();
         let frame = SceneFrame { position: [1.0, 2.0, 3.0], rotation: [half, 0.0, half, 0.0] };
         SceneShape { geometry, frame, default_shape: false }
@@ -188,11 +186,11 @@ mod tests {
         let (r, l) = (0.3, 0.8);
         let ball = 4.0 / 3.0 * PI * r * r * r;
         for (geometry, expected) in [
-            (SceneGeometry::Sphere { radius: r }, ball),
-            (SceneGeometry::Box { size: [r, l, 1.0] }, r * l),
-            (SceneGeometry::Cylinder { radius: r, length: l }, PI * r * r * l),
-            (SceneGeometry::Capsule { radius: r, length: l }, PI * r * r * l + ball),
-            (SceneGeometry::Frustum { radii: [r, 0.0], length: l }, PI * r * r * l / 3.0),
+            (Geometry::Sphere { radius: r }, ball),
+            (Geometry::Box { size: [r, l, 1.0] }, r * l),
+            (Geometry::Cylinder { radius: r, length: l }, PI * r * r * l),
+            (Geometry::Capsule { radius: r, length: l }, PI * r * r * l + ball),
+            (Geometry::Frustum { radii: [r, 0.0], length: l }, PI * r * r * l / 3.0),
         ] {
             let mesh = Mesh::from_shape(&shape(geometry.clone()), 100);
             // A polygon of 100 corners misses (2π/100)²/6 = 6.6e-4 of the circle, a meridian of 50 sides as
@@ -203,7 +201,7 @@ mod tests {
 
     #[test]
     fn the_frame_of_a_shape_places_its_surface() {
-        let mesh = Mesh::from_shape(&shape(SceneGeometry::Cylinder { radius: 0.1, length: 2.0 }), 8);
+        let mesh = Mesh::from_shape(&shape(Geometry::Cylinder { radius: 0.1, length: 2.0 }), 8);
         let bounds = mesh.bounding_box();
         // The axis z of the shape is turned to x.
         assert!((bounds.points[0][0] - 0.0).abs() < 1e-12 && (bounds.points[7][0] - 2.0).abs() < 1e-12);
@@ -211,7 +209,7 @@ mod tests {
 
     #[test]
     fn clustering_keeps_the_bounds_within_a_cell_and_the_volume_nearly() {
-        let mesh = Mesh::from_shape(&shape(SceneGeometry::Sphere { radius: 1.0 }), 200);
+        let mesh = Mesh::from_shape(&shape(Geometry::Sphere { radius: 1.0 }), 200);
         let coarse = mesh.clustered(20);
         assert!(coarse.triangles.len() < mesh.triangles.len() / 5);
         // A corner moves by less than a cell of 0.1, inwards and outwards alike.

@@ -86,7 +86,7 @@ pub struct SceneMarker {
 pub struct SceneShape {
     /// What it is.
     #[serde(flatten)]
-    pub geometry: SceneGeometry,
+    pub geometry: Geometry<SceneMesh>,
     /// Its frame in body axes.
     pub frame: SceneFrame,
     /// Whether it was made up because the model gives no shape.
@@ -94,10 +94,11 @@ pub struct SceneShape {
     pub default_shape: bool,
 }
 
-/// Geometry in the frame of a shape; axes of revolution are z.
+/// Geometry in the frame of a shape; lengths in m, axes of revolution are z. Who weighs a surface of triangles
+/// keeps it otherwise than who draws it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum SceneGeometry {
+pub enum Geometry<Surface> {
     /// A sphere about the origin.
     Sphere {
         /// Radius.
@@ -105,7 +106,7 @@ pub enum SceneGeometry {
     },
     /// A box about the origin.
     Box {
-        /// Full edge lengths.
+        /// Full edge lengths along x, y and z.
         size: [f64; 3],
     },
     /// A cylinder about the origin.
@@ -119,23 +120,41 @@ pub enum SceneGeometry {
     Capsule {
         /// Radius.
         radius: f64,
-        /// Length of the cylinder.
+        /// Length of the cylinder, without the half spheres.
         length: f64,
     },
-    /// A frustum from the base at z = 0.
+    /// A frustum from the base at z = 0; a cone if the second radius is zero.
     Frustum {
         /// Radius of the base and of the top.
         radii: [f64; 2],
         /// Height.
         length: f64,
     },
-    /// A surface of triangles.
-    Mesh {
-        /// Corners.
-        points: Vec<[f32; 3]>,
-        /// Three corners each.
-        triangles: Vec<[u32; 3]>,
-    },
+    /// A closed surface of triangles.
+    Mesh(Surface),
+}
+
+/// A surface of triangles, as it is drawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SceneMesh {
+    /// Corners.
+    pub points: Vec<[f32; 3]>,
+    /// Three corners each.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+impl<Surface> Geometry<Surface> {
+    /// The same with another form of a surface of triangles.
+    pub fn with_surface<Other>(&self, change: impl FnOnce(&Surface) -> Other) -> Geometry<Other> {
+        match *self {
+            Self::Sphere { radius } => Geometry::Sphere { radius },
+            Self::Box { size } => Geometry::Box { size },
+            Self::Cylinder { radius, length } => Geometry::Cylinder { radius, length },
+            Self::Capsule { radius, length } => Geometry::Capsule { radius, length },
+            Self::Frustum { radii, length } => Geometry::Frustum { radii, length },
+            Self::Mesh(ref surface) => Geometry::Mesh(change(surface)),
+        }
+    }
 }
 
 /// A beam: elements one after another.
@@ -232,7 +251,7 @@ impl Scene {
     pub fn is_consistent(&self) -> bool {
         let known = |node: &usize| *node < self.nodes.len();
         let shape = |shape: &SceneShape| match &shape.geometry {
-            SceneGeometry::Mesh { points, triangles } => {
+            Geometry::Mesh(SceneMesh { points, triangles }) => {
                 triangles.iter().flatten().all(|corner| (*corner as usize) < points.len())
             }
             _ => true,

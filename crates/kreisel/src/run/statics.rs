@@ -5,9 +5,8 @@ use crate::dae::{Control, Initial, NoteKind, Notes};
 use crate::integrate::StartError;
 use crate::kinematics::NodeId;
 use crate::lie::Vector6;
-use crate::machine::StartFrom;
 use crate::machine::sensor::Reading;
-use crate::machine::{EnergyBalance, Machine, Mobility};
+use crate::machine::{EnergyBalance, Machine, Mobility, StartFrom, SteadyStart};
 use crate::results::{Channel, NodeState, WriteError};
 use crate::statics::{self, Equilibrium, Solution, StaticSettings, StaticsError};
 
@@ -136,8 +135,10 @@ impl Machine {
             })?;
             initial.configuration = found.equilibrium.values.configuration;
             initial.internal_states = found.equilibrium.values.internal_states;
-        } else if self.starts_steady() {
-            initial.internal_states = self.steady_start(&initial).unwrap_or(initial.internal_states);
+        } else if self.starts_steady()
+            && let Some(SteadyStart::Found(states)) = self.steady_start()
+        {
+            initial.internal_states = states;
         }
         Ok(initial)
     }

@@ -187,6 +187,7 @@ mod tests {
                 let stride = whole.nrows();
                 apply(BlockTarget { values: &mut whole.as_mut_slice()[1..], stride });
                 let part = whole.view((1, 0), (rows, columns)) - before.view((1, 0), (rows, columns));
+                // Products are multiples of 1/16, of which hardly anything is rounded.
                 assert!((part - expected).amax() < 1e-12, "{name} {m} {n} {k}");
             };
             let ((av, ar), (bv, br), (tv, tr)) = (block(&a), block(&b), block(&bt));

@@ -521,6 +521,7 @@ mod tests {
             let mut newton = newton();
             let mut system = Arctangent { x: 20.0, tolerance: 1e-12 };
             newton.solve(&mut system, &NewtonSettings { refresh, ..Default::default() }).unwrap();
+            // The tolerance asked for.
             assert!(system.x.abs() <= 1e-12, "{}", system.x);
             assert!(newton.counts().cuts > 0);
         }
@@ -574,6 +575,7 @@ mod tests {
         let mut system = Arctangent { x: 1.3, tolerance: 1e-12 };
         newton.solve(&mut system, &settings).unwrap();
         assert!(newton.counts().matrices > before);
+        // The tolerance asked for.
         assert!(system.x.abs() <= 1e-12);
     }
 

@@ -261,6 +261,7 @@ mod tests {
             ("k=log(1,100)", -1.0, 0.5),
         ] {
             let found = Variation::parse(text).unwrap().part(value).unwrap();
+            // A few roundings of numbers of size one.
             assert!((found - part).abs() < 1e-15, "{text}: {found}");
         }
         assert_eq!(Variation::parse("m=1,2").unwrap().part(1.0), None);

@@ -165,11 +165,6 @@ impl SystemBuilder {
         self.contact_groups.push((name.into(), contact_group));
     }
 
-    /// Names of all contact groups.
-    pub fn contact_group_names(&self) -> impl Iterator<Item = &str> {
-        self.contact_groups.iter().map(|(name, _)| name.as_str())
-    }
-
     /// Index of the joint of a name.
     pub fn joint_named(&self, name: &str) -> Option<usize> {
         self.joints.iter().position(|(known, _)| known == name)

@@ -128,9 +128,9 @@ impl<'a> Counting<'a> {
     }
 
     pub fn switches(&mut self) -> Vec<Switch> {
-        let names = self.switches.clone();
-        let switch = |(name, on_at_start)| Switch { name, slot: self.remember(1).start, on_at_start };
-        names.into_iter().map(switch).collect()
+        let starts: Vec<bool> = self.switches.iter().map(|(_, on_at_start)| *on_at_start).collect();
+        let switch = |on_at_start| Switch { slot: self.remember(1).start, on_at_start };
+        starts.into_iter().map(switch).collect()
     }
 
     /// Members that a joint holds together do not touch.

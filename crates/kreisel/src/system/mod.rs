@@ -557,9 +557,4 @@ impl System {
             None => format!("constraint {index}{suffix}"),
         }
     }
-
-    /// Name of an element.
-    pub fn element_name(&self, element: usize) -> &str {
-        &self.elements[element].name
-    }
 }

@@ -16,7 +16,6 @@ pub struct SwitchId(pub(super) usize);
 
 /// A switch of the parts of a name.
 pub(super) struct Switch {
-    pub name: String,
     /// Place in the memory of the system.
     pub slot: usize,
     pub on_at_start: bool,
@@ -60,11 +59,6 @@ const POSITION_SLACK: f64 = 1e-9;
 const RATE_SLACK: f64 = 1e-4;
 
 impl System {
-    /// The switch of the parts of a name.
-    pub fn switch_named(&self, name: &str) -> Option<SwitchId> {
-        self.switches.iter().position(|switch| switch.name == name).map(SwitchId)
-    }
-
     /// Whether the parts of a switch are on.
     pub fn is_on(&self, switch: SwitchId, memory: &[f64]) -> bool {
         let switch = &self.switches[switch.0];
@@ -133,7 +127,7 @@ impl System {
         if self.is_on(switch, memory) == on {
             return Ok(false);
         }
-        let Switch { slot, on_at_start, .. } = self.switches[switch.0];
+        let Switch { slot, on_at_start } = self.switches[switch.0];
         memory[slot] = if on == on_at_start { 0.0 } else { 1.0 };
         for entry in self.joints.iter().filter(|entry| on && entry.switch == Some(switch)) {
             let own = &mut memory[entry.memory.clone()];

@@ -425,5 +425,6 @@ fn steps_stay_between_their_limits_and_the_last_one_is_no_sliver() {
     assert!(steps.iter().all(|step| (1e-5..=4e-3).contains(step)), "{steps:?}");
     let last = steps[steps.len() - 1];
     assert!(last > 0.4 * steps[steps.len() - 3], "{:?}", &steps[steps.len() - 4..]);
+    // The sum of some hundred rounded steps.
     assert!((steps.iter().sum::<f64>() - 1.0).abs() < 1e-12);
 }

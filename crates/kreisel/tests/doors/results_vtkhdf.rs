@@ -3,7 +3,7 @@
 //! The nodes of the sample turn about the z axis in closed form; `read_back.py` knows the same formulas.
 #![allow(clippy::unwrap_used, reason = "tests and their helpers stop at the first surprise")]
 
-use kreisel::results::scene::{SceneBeam, SceneBody, SceneElement, SceneFrame, SceneGeometry, SceneShape};
+use kreisel::results::scene::{Geometry, SceneBeam, SceneBody, SceneElement, SceneFrame, SceneShape};
 use kreisel::results::vtkhdf::FORMAT_VERSION;
 use kreisel::results::{Channel, CsvWriter, NodeState, Scene, SceneNode, VtkHdfWriter, WriteError};
 use std::fs::{self, File};
@@ -36,7 +36,7 @@ fn beam(nodes: [usize; 2]) -> SceneBeam {
 
 /// A cube with edges of 0.4 on the first node.
 fn crank() -> SceneBody {
-    let geometry = SceneGeometry::Box { size: [0.4; 3] };
+    let geometry = Geometry::Box { size: [0.4; 3] };
     let shape = SceneShape { geometry, frame: SceneFrame::default(), default_shape: false };
     SceneBody { name: "crank".to_owned(), node: 0, mass: 1.0, shapes: vec![shape], markers: Vec::new() }
 }

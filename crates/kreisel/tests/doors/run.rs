@@ -162,6 +162,7 @@ fn output_times_are_multiples_of_the_output_step_and_the_end() {
     let run = simulate(&format!("[simulation]\nend-time = 1\nstep = 0.03\noutput-step = 0.12\n{ROD_ON_PIN}"));
     let expected = [0.0, 0.12, 0.24, 0.36, 0.48, 0.6, 0.72, 0.84, 0.96, 1.0];
     assert_eq!(run.times.len(), expected.len(), "{:?}", run.times);
+    // Roundings of sums of steps.
     assert!(run.times.iter().zip(expected).all(|(time, expected)| (time - expected).abs() < 1e-12));
     let run = simulate(&format!("[simulation]\nend-time = 1\nstep = 0.25\noutput-step = 0.1\n{ROD_ON_PIN}"));
     assert_eq!(run.times.len(), 11, "{:?}", run.times);
@@ -214,6 +215,7 @@ fn the_first_record_shows_the_velocity_that_the_user_gave() {
         )
     ));
     assert_eq!(run.signal("rod.velocity.z").unwrap()[0], -1.0);
+    // Rounding: the model's velocities fit its joint exactly.
     assert!(run.signal("constraint.velocity").unwrap()[0] < 1e-14);
 }
 

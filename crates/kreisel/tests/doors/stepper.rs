@@ -101,6 +101,7 @@ fn times_before_now_and_endless_ones_are_refused_and_nothing_moves() {
     }
     assert_eq!(stepper.time(), 0.1);
     assert_eq!(stepper.advance_to(0.2, |_| false), RunEnding::Stopped);
+    // Roundings of sums of steps.
     assert!((stepper.time() - 0.11).abs() < 1e-12);
 }
 

@@ -107,6 +107,7 @@ fn fixed_poses_that_contradict_a_joint_are_refused_with_its_name() {
     assert_eq!(misses.len(), 2, "{misses:?}");
     for ((name, size), (joint, miss)) in misses.iter().zip(expected) {
         assert_eq!(name, joint);
+        // Some roundings of numbers of size one.
         assert!((size - miss).abs() < 1e-12, "{name}: {size} against {miss}");
     }
 }

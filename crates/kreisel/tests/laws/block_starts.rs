@@ -32,6 +32,7 @@ axis = [0, 1, 0]
 fn a_controller_begins_without_a_kick() {
     let pid = "[[pid]]\nname = 'c'\nerror = '1'\nproportional = 2\nderivative = 0.5\nfilter-time = 0.05\n";
     let run = read(&format!("{PENDULUM}{pid}")).unwrap().simulate().unwrap();
+    // Nothing moves: rounding of the states.
     within("output of a constant error", difference(&run, "c.output", |_| 2.0), 1e-12);
     let given = read(&format!("{PENDULUM}{pid}initial = [0, 0]\n")).unwrap().simulate().unwrap();
     // As asked for: 2 + 0.5/0.05 at the start.
@@ -46,10 +47,36 @@ fn an_integrator_starts_at_zero_and_given_values_are_kept() {
                   [[transfer-function]]\nname = 'low'\ninput = '3'\nnumerator = [2]\ndenominator = [0.1, 1]\n\
                   [[transfer-function]]\nname = 'rise'\ninput = '3'\nnumerator = [2]\ndenominator = [0.1, 1]\ninitial = [0]\n";
     let run = read(&format!("{PENDULUM}{blocks}")).unwrap().simulate().unwrap();
+    // The rate is constant, which is integrated exactly: Newton's tolerance of 50 steps is left.
     within("integrator", difference(&run, "sum.output", |t| 3.0 * t), 1e-9);
     within("steady", difference(&run, "low.output", |_| 6.0), 1e-12);
     // Second order in h/T = 0.01.
     within("step response", difference(&run, "rise.output", |t| 6.0 * (1.0 - (-10.0 * t).exp())), 1e-4);
+}
+
+/// Where no steady start exists, the fastest state of the start is told with its rate: 2 (−x + u) at x = 0, with
+/// u = 1 + 3·2 + x (an integrator in disguise, singular) or u = 1 + 3·2 + x² (no real root of −x + u).
+#[test]
+fn a_steady_start_that_does_not_exist_is_told() {
+    let feeder = "[[state-space]]\nname = 'feeder'\ninputs = ['2']\na = [-1]\nb = [0]\nc = [0]\nd = [3]\n";
+    for feedback in ["loop.output", "loop.output^2"] {
+        let text = format!(
+            "{PENDULUM}{feeder}[[state-space]]\nname = 'loop'\ninputs = ['1 + feeder.output + {feedback}']\n\
+             a = [-2]\nb = [2]\nc = [1]\nd = [0]\n"
+        );
+        let machine = read(&text).unwrap();
+        let plan = machine.plan().unwrap();
+        let notes = machine.start_notes(&machine.start(&plan).unwrap());
+        let note = notes.into_iter().find(|note| note.kind.word() == "no-steady-start").unwrap();
+        assert_eq!(note.subject.as_deref(), Some("loop.state-1"));
+        // Exact but for the rounding of one sum.
+        within("rate of the start", (note.number.unwrap() - 14.0).abs(), 1e-12);
+        assert!(note.text.ends_with("give the block `initial` values"), "{}", note.text);
+        let given = read(&format!("{text}initial = [0]\n")).unwrap();
+        assert_eq!(given.steady_note(), None);
+    }
+    // What is found, and bristles that rest, say nothing.
+    assert_eq!(read(&format!("{PENDULUM}{feeder}")).unwrap().steady_note(), None);
 }
 
 /// A random block: its text, and its output if it is steady with the inputs.
@@ -102,6 +129,7 @@ fn a_hundred_random_blocks_start_steady_one_after_the_other() {
         let run = read(&text).unwrap().simulate().unwrap();
         for (name, expected) in &known[4..] {
             let found = column(&run, name)[0];
+            // Found to 1e-12 of a block's own states; ten blocks in a row magnify that.
             assert!(
                 (found - expected).abs() < 1e-10 * (1.0 + expected.abs()),
                 "{machine} {name}: {found} {expected}"

@@ -40,6 +40,7 @@ const BEAM: &str = "
 #[test]
 fn the_mass_of_clamped_beams_is_all_of_it() {
     let clamped = read(&format!("{BEAM}start = 'ground'\n")).unwrap();
+    // Rounding of a sum of ten.
     within("clamped", (clamped.frames().mass() - 10.0).abs(), 1e-12);
     let body = "[[body]]\nname = 'hub'\nmass = 1\ninertia = [1, 1, 1]\n";
     let on_body = read(&format!("{body}{BEAM}start = 'hub'\n")).unwrap();

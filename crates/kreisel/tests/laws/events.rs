@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
+use crate::common::last;
 use kreisel::machine::{Machine, StepSize};
 use kreisel::run::{Recorder, Run, RunEnding, Trajectory};
 
@@ -78,30 +79,36 @@ const CART: &str = "[gravity]
     mass = 1
     velocity = [1, 0, 0]";
 
+/// The cart, forces along x by name, of which one is off at first, and an event where it passes a place.
+fn cart_through_a_gate(way: &str, forces: &[(&str, &str)], off: &str, place: f64, action: &str) -> Machine {
+    let force = |(name, force): &(&str, &str)| {
+        format!("[[force]]\nname = '{name}'\nbody = 'cart'\nforce = [{force}, 0, 0]\n")
+    };
+    let forces: String = forces.iter().map(force).collect();
+    machine(&format!(
+        "{CART}
+        [simulation]
+        end-time = 2
+        off-at-start = ['{off}']
+        {way}
+        {forces}
+        [[event]]
+        name = 'gate'
+        zero-of = 'cart.position.x - {place:?}'
+        {action}"
+    ))
+}
+
 #[test]
 fn a_force_is_switched_on_where_a_mass_passes() {
     for way in WAYS {
-        let machine = machine(&format!(
-            "{CART}
-            [simulation]
-            end-time = 2
-            off-at-start = ['push']
-            {way}
-            [[force]]
-            name = 'push'
-            body = 'cart'
-            force = [2, 0, 0]
-            [[event]]
-            name = 'gate'
-            zero-of = 'cart.position.x - 1'
-            switch-on = ['push']"
-        ));
+        let machine = cart_through_a_gate(way, &[("push", "2")], "push", 1.0, "switch-on = ['push']");
         let (run, ending, trajectory) = run(&machine);
         assert_eq!(ending, RunEnding::Done, "{way}");
         let passed = run.events()[0].time;
         assert!((passed - 1.0).abs() < 2e-9, "{way}: {passed}");
         // x = 1 + (t − 1) + (t − 1)²: 3 at the end, with energy from the work of the force alone.
-        let x = trajectory.signal("cart.position.x").unwrap().last().copied().unwrap();
+        let x = last(&trajectory, "cart.position.x");
         assert!((x - 3.0).abs() < 1e-7, "{way}: {x}");
         let balance = trajectory.signal("energy.balance").unwrap();
         assert!(balance.iter().all(|value| value.abs() < 1e-7), "{way}");
@@ -447,7 +454,7 @@ fn a_reaction_that_vanishes_is_an_event() {
     let leaves = G / 6.0;
     // Reactions are of second order in the step, and exact for a cubic up to round-off over h².
     assert!((run.events()[0].time - leaves).abs() < 1e-6, "{:?}", run.events());
-    let z = trajectory.signal("ball.position.z").unwrap().last().copied().unwrap();
+    let z = last(&trajectory, "ball.position.z");
     let flight = 2.0 - leaves;
     let expected = -leaves.powi(3) - 3.0 * leaves * leaves * flight - 0.5 * G * flight * flight;
     assert!((z - expected).abs() < 1e-4, "{z} {expected}");
@@ -474,6 +481,7 @@ fn steps_by_the_error_land_on_jumps_of_the_input_and_output_is_interpolated() {
     assert_eq!(machine.settings().step(), Some(StepSize::Auto));
     let trajectory = machine.simulate().unwrap();
     let expected: Vec<f64> = (0..=20).map(|n| f64::from(n) * 0.1).collect();
+    // Rounding of multiples of the output step.
     assert!(
         trajectory.times.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12),
         "{:?}",
@@ -498,26 +506,9 @@ fn an_event_just_before_a_corner_of_a_load_does_not_end_the_run() {
         for (way, action) in
             WAYS.iter().flat_map(|way| ["", "switch-on = ['brake']"].map(|action| (way, action)))
         {
-            let machine = machine(&format!(
-                "{CART}
-                [simulation]
-                end-time = 2
-                off-at-start = ['brake']
-                {way}
-                [[force]]
-                name = 'push'
-                body = 'cart'
-                force = [{{ points = [[0, 0], [{corner}, 0], [2, 3]], interpolation = 'linear' }}, 0, 0]
-                [[force]]
-                name = 'brake'
-                body = 'cart'
-                force = [-1, 0, 0]
-                [[event]]
-                name = 'gate'
-                zero-of = 'cart.position.x - {place:?}'
-                {action}",
-                place = corner - gap,
-            ));
+            let push = format!("{{ points = [[0, 0], [{corner}, 0], [2, 3]], interpolation = 'linear' }}");
+            let forces = [("push", push.as_str()), ("brake", "-1")];
+            let machine = cart_through_a_gate(way, &forces, "brake", corner - gap, action);
             let (run, ending, trajectory) = run(&machine);
             let words = format!("{way}, {action}, {gap:e}");
             assert_eq!(ending, RunEnding::Done, "{words}");
@@ -527,7 +518,7 @@ fn an_event_just_before_a_corner_of_a_load_does_not_end_the_run() {
             // x = t + (t − 1)³/2 after the corner, less (t − 1 + gap)²/2 with the brake: 2.5 and 2 at the
             // end.
             let braked = if action.is_empty() { 0.0 } else { 0.5 * (1.0 + gap) * (1.0 + gap) };
-            let x = trajectory.signal("cart.position.x").unwrap().last().copied().unwrap();
+            let x = last(&trajectory, "cart.position.x");
             // A force that grows linearly is integrated with an error of h² per second, or by the tolerance.
             assert!((x - (2.5 - braked)).abs() < 1e-4, "{words}: {x}");
         }
@@ -539,6 +530,7 @@ fn a_long_run_of_fixed_steps_ends_at_output_times_without_rounding() {
     let machine = machine(&format!("{BALL}[simulation]\nend-time = 20\nstep = 1e-3\noutput-step = 0.1"));
     let trajectory = machine.simulate().unwrap();
     for (n, time) in trajectory.times.iter().enumerate() {
+        // Rounding of a multiple: nothing adds up over 20,000 steps.
         assert!((time - n as f64 * 0.1).abs() < 1e-14 * (1.0 + time), "{time}");
     }
 }

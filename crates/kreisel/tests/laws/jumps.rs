@@ -83,6 +83,7 @@ fn what_does_not_jump_while_the_machine_runs_is_taken() {
 fn whole_turns_at_once_are_no_jump() {
     for angle in ["'mod(20*t, 2*pi)'", "'atan2(sin(20*t), cos(20*t))'"] {
         let run = read(&driven(angle)).unwrap().simulate().unwrap();
+        // What Newton's iteration leaves in the constraints.
         within(angle, difference(&run, "hinge.angle", |t| 20.0 * t), 1e-9);
     }
     let far = read(&format!(

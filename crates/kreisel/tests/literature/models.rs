@@ -228,11 +228,13 @@ fn both_chains_fall_in_their_planes_as_equations_in_angles_say() {
 fn the_slider_is_where_the_length_of_the_rod_puts_it() {
     let run = simulate("slider-crank-spatial");
     let angle = |row: usize| smooth_start(TAU, 0.5, run.times[row])[0];
+    // What Newton's iteration leaves in the constraints.
     within("crank", difference(&run, "bearing.angle", angle), 1e-10);
     let place = |angle: f64| {
         let (y, z) = (0.15 - 0.1 * angle.sin(), 0.1 + 0.1 * angle.cos());
         (0.16_f64 - y * y - z * z).sqrt()
     };
+    // What Newton's iteration leaves in the constraints.
     within("slider", difference(&run, "guide.displacement", |row| place(angle(row)) - place(0.0)), 1e-10);
     let speed = |row: usize| {
         let (delta, at) = (1e-5, angle(row));
@@ -276,6 +278,7 @@ fn the_screw_press_is_a_spring_and_a_mass_of_eight_hundred_tonnes() {
     let omega = (stiffness / mass).sqrt();
     let (swing, sag) = (18.0 / thread / omega, 160.0 * G0 / stiffness);
     let deepest = swing.hypot(sag) + sag;
+    // The number of the model's text, to its last digit.
     assert!((deepest - 27.1e-3).abs() < 5e-5, "{deepest}");
     let depth = |t: f64| swing * (omega * t).sin() + sag * (1.0 - (omega * t).cos());
     let acceleration = |t: f64| omega * omega * (sag * (omega * t).cos() - swing * (omega * t).sin());
@@ -295,6 +298,7 @@ fn the_gear_pair_comes_up_to_speed_exponentially() {
     let ratio: f64 = 0.4;
     let (first, second) = (0.5 * 1.2 * 0.05_f64.powi(2), 0.5 * 7.5 * 0.125_f64.powi(2));
     let (end, tau) = (5.0 / (0.5 * ratio * ratio), (first + ratio * ratio * second) / (0.5 * ratio * ratio));
+    // 62.5 is exact, the other number that of the model's text to its last digit.
     assert!((end - 62.5).abs() < 1e-9 && (tau - 0.136).abs() < 5e-4, "{end}, {tau}");
     let rate = |row: usize| end * (1.0 - (-run.times[row] / tau).exp());
     let angle = |row: usize| end * run.times[row] - tau * rate(row);
@@ -348,6 +352,7 @@ fn the_tennis_racket_turns_over_with_the_period_of_the_elliptic_integral() {
 fn the_governor_settles_where_centrifugal_force_and_weight_agree() {
     let run = simulate("flyball-governor");
     let cosine: f64 = 3.0 * G0 / (0.3 * 14.0 * 14.0);
+    // The number of the model's text, to its last digit.
     assert!((cosine.acos().to_degrees() - 59.98).abs() < 5e-3, "{}", cosine.acos().to_degrees());
     // The damper has brought the swing down by exp(−22).
     for arm in ["arm-0", "arm-1"] {
@@ -470,6 +475,7 @@ fn the_cranks_of_a_row_are_parallel_and_each_loop_has_three_equations_too_many()
     let run = simulate("crank-row");
     let law = |row: usize| PI / 6.0 * (PI * run.times[row]).sin().powi(2);
     for crank in 0..5 {
+        // What Newton's iteration leaves in the constraints.
         within("angle", difference(&run, &format!("foot-{crank}.angle"), law), 1e-9);
     }
 }
@@ -536,6 +542,7 @@ fn the_door_shuts_like_an_overdamped_oscillator_and_its_hinges_share_its_weight(
 fn the_table_of_the_stewart_platform_moves_as_its_legs_were_told() {
     let run = simulate("stewart-platform");
     let wave = |row: usize, size: f64, rate: f64| size * (1.0 - (rate * run.times[row]).cos());
+    // What Newton's iteration leaves in the constraints of the legs.
     within("x", difference(&run, "table.position.x", |row| wave(row, 0.1, 2.0)), 1e-9);
     within("y", difference(&run, "table.position.y", |_| 0.0), 1e-9);
     within("z", difference(&run, "table.position.z", |row| 1.0 + wave(row, 0.1, 3.0)), 1e-9);

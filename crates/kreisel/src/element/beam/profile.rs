@@ -169,6 +169,7 @@ mod tests {
         let circle = Profile::Circle { radius: 2.0 }.constants(nu);
         let full = Profile::Tube { outer_radius: 2.0, inner_radius: 0.0 }.constants(nu);
         assert_eq!(circle, full);
+        // A few roundings of numbers of size one.
         assert!((circle.shear_factors[0] - 6.0 * 1.3 / 8.8).abs() < 1e-15);
         // [Cowper1966, Table 1], thin-walled round tube: 2 (1 + ν)/(4 + 3ν).
         let thin = Profile::Tube { outer_radius: 1.0, inner_radius: 0.9999 }.constants(nu);
@@ -182,6 +183,7 @@ mod tests {
         let (flange, web) = (0.1 * 0.01, 0.18 * 0.006);
         let about_y = 2.0 * (flange * 0.095_f64.powi(2) + 0.1 * 0.01_f64.powi(3) / 12.0)
             + 0.006 * 0.18_f64.powi(3) / 12.0;
+        // A few roundings: the numbers are below 1e-2.
         assert!((area - 2.0 * flange - web).abs() < 1e-15);
         assert!((second_moments[0] - about_y).abs() < 1e-15);
     }

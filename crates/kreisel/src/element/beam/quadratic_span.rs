@@ -119,6 +119,7 @@ mod tests {
     fn an_arc_has_constant_strain_and_its_own_length() {
         let frames = [0.2, 0.7, 1.2].map(on_circle);
         let span = QuadraticSpan::through(frames.each_ref()).unwrap();
+        // Logarithms of poses of size one: some dozen roundings.
         assert!((span.length() - 1.0).abs() < 1e-14);
         for s in [-1.0, -0.3, 0.0, 0.8] {
             let strain = span.strain(&Weights::at(s));

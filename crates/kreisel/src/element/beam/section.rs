@@ -78,11 +78,6 @@ impl Section {
     pub fn mass(&self) -> &Matrix6 {
         &self.mass
     }
-
-    /// Mass per length in kg/m.
-    pub fn mass_per_length(&self) -> f64 {
-        self.mass[(3, 3)]
-    }
 }
 
 /// The stiffness diag(GJ, EI_y, EI_z, EA, GA_y, GA_z) of a symmetric section, with the places of its centres.

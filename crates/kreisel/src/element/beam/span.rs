@@ -214,6 +214,7 @@ mod tests {
         let turn = UnitQuaternion::from_scaled_axis(Vector3::new(0.0, 0.0, 1.0));
         let end = Pose::new(turn, Vector3::new(1.0_f64.sin(), 1.0 - 1.0_f64.cos(), 0.0));
         let span = Span::between(&Pose::identity(), &end).unwrap();
+        // The logarithm of a pose of size one: some dozen roundings.
         assert!((span.length() - 1.0).abs() < 1e-14);
     }
 

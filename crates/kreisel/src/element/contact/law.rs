@@ -260,11 +260,6 @@ pub enum Friction {
 }
 
 impl Friction {
-    /// Whether bristles are bent.
-    pub fn has_bristles(&self) -> bool {
-        matches!(self, Self::LuGre(_))
-    }
-
     /// Friction per normal force.
     pub(crate) fn force(&self, sliding: &Vector3, normal: &Vector3, bristles: &Vector3) -> FrictionForce {
         match self {

@@ -693,6 +693,7 @@ damping = 7
                 let machine = crate::machine::Machine::from_text("pendulum.toml", &text).unwrap();
                 assert!(machine.system.shape().merges);
                 let found = deviation(&machine.system, machine.initial.clone(), method);
+                // Central differences, as above.
                 assert!(found < 1e-7, "{method:?} on {group}: {found:e}");
             }
         }
@@ -708,6 +709,7 @@ damping = 7
                 let settings = usual.with_option(form).with_option(scaling);
                 let coupled = Coupled::general(Group::Se3);
                 let found = deviation_with(&coupled, coupled.initial(), settings);
+                // Central differences, as above.
                 assert!(found < 1e-7, "{form:?} {scaling:?}: {found:e}");
             }
         }

@@ -201,10 +201,12 @@ mod tests {
     fn the_spectral_radius_is_found_again() {
         for radius in [0.0, 0.2, 0.9, 1.0] {
             let found = Parameters::chung_hulbert(radius).unwrap().spectral_radius();
+            // A few roundings: double roots are taken as such.
             assert!((found - radius).abs() < 1e-12, "{radius}: {found}");
         }
         for radius in [0.5, 0.8, 1.0] {
             let found = Parameters::hht_by_radius(radius).unwrap().spectral_radius();
+            // A few roundings of roots that stand apart.
             assert!((found - radius).abs() < 1e-12, "{radius}: {found}");
         }
     }
@@ -215,6 +217,7 @@ mod tests {
         assert!(matches!(Parameters::chung_hulbert(f64::NAN), Err(ParameterError::SpectralRadius(_))));
         assert!(matches!(Parameters::hht(-0.05), Err(ParameterError::Hht(_))));
         assert!(matches!(Parameters::hht_by_radius(0.4), Err(ParameterError::HhtRadius(_))));
+        // A few roundings.
         assert!((Parameters::hht_by_radius(0.5).unwrap().alpha_f() - 1.0 / 3.0).abs() < 1e-15);
         assert!(matches!(Parameters::newmark(0.3, 0.6), Err(ParameterError::Order { .. })));
         assert!(matches!(Parameters::newmark(0.0, 0.5), Err(ParameterError::Explicit { .. })));

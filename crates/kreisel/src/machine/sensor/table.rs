@@ -52,7 +52,7 @@ pub enum SensorOf {
 }
 
 /// The families of sensors; what else can be measured is offered by parts.
-pub static SENSORS: &[&[SensorEntry]] = &[energy::LINES, frame::LINES, section::LINES, wrench::LINES];
+pub const SENSORS: &[&[SensorEntry]] = &[energy::LINES, frame::LINES, section::LINES, wrench::LINES];
 
 /// Words for what can be measured of something.
 fn words(of: SensorOf) -> impl Iterator<Item = &'static str> {

@@ -4,47 +4,26 @@ use serde_json::json;
 
 use super::table::{Setting, choice, flag};
 use crate::integrate::{Family, Method, OptionEntry, Parameters, SCHEMES};
-use crate::model::kind::key;
-use crate::model::{Dimension, Need, ValueKind};
+use crate::model::const_text::{ConstText, const_text};
+use crate::model::{Dimension, Key, Need, ValueKind};
 
 /// What each method does: "Formulation of the constraints: `index2` keeps …; `index3` …."
-const METHOD_DOC: &str = {
-    const LENGTH: usize = write_doc::<0>().1;
-    const TEXT: [u8; LENGTH] = write_doc::<LENGTH>().0;
-    match std::str::from_utf8(&TEXT) {
-        Ok(text) => text,
-        Err(_) => panic!("texts in a row are a text"),
-    }
-};
+const METHOD_DOC: &str = const_text!(write_doc);
 
-/// The bytes of [`METHOD_DOC`] as far as there is room, and how many there are.
-const fn write_doc<const ROOM: usize>() -> ([u8; ROOM], usize) {
-    const fn add<const ROOM: usize>(
-        (mut text, mut length): ([u8; ROOM], usize),
-        piece: &str,
-    ) -> ([u8; ROOM], usize) {
-        let mut at = 0;
-        while at < piece.len() {
-            if length < ROOM {
-                text[length] = piece.as_bytes()[at];
-            }
-            (at, length) = (at + 1, length + 1);
-        }
-        (text, length)
-    }
-    let mut doc = add(([0; ROOM], 0), "Formulation of the constraints: ");
+const fn write_doc<const ROOM: usize>() -> ConstText<ROOM> {
+    let mut doc = ConstText::new("Formulation of the constraints: ");
     let mut place = 0;
     while place < SCHEMES.len() {
         let method = SCHEMES[place];
-        doc = add(add(add(add(doc, "`"), method.word()), "` "), method.doc());
         place += 1;
-        doc = add(doc, if place < SCHEMES.len() { "; " } else { "." });
+        let end = if place < SCHEMES.len() { "; " } else { "." };
+        doc = doc.add_word(method.word()).add(" ").add(method.doc()).add(end);
     }
     doc
 }
 
 pub(super) const METHOD: Setting = Setting {
-    key: key("method", choice::<Method>(), Need::Default("\"index2\""), METHOD_DOC),
+    key: Key::new("method", choice::<Method>(), Need::Default("\"index2\"")).doc(METHOD_DOC),
     flag: flag("METHOD", "Method in place of the model's"),
     read: |given, run| given.word().map(|method| run.integrator.method = method),
     show: |run, _| Some(json!(run.integrator.method.word())),
@@ -53,7 +32,7 @@ pub(super) const METHOD: Setting = Setting {
 /// Comes after [`METHOD`], whose entries list the options.
 pub(super) const fn option(entry: &'static OptionEntry) -> Setting {
     Setting {
-        key: key(entry.key, ValueKind::Choice(entry.words), Need::Default(entry.default), entry.doc),
+        key: Key::new(entry.key, ValueKind::Choice(entry.words), Need::Default(entry.default)).doc(entry.doc),
         flag: flag("WORD", entry.help),
         read: |given, run| given.option(&mut run.integrator),
         show: |_, _| None,
@@ -62,12 +41,8 @@ pub(super) const fn option(entry: &'static OptionEntry) -> Setting {
 
 /// Comes after [`METHOD`], which decides on the possible radii.
 pub(super) const SPECTRAL_RADIUS: Setting = Setting {
-    key: key(
-        "spectral-radius",
-        ValueKind::Number(Dimension::NONE),
-        Need::Default("0.9"),
-        "Damping of high frequencies: 1 none, 0 strongest.",
-    ),
+    key: Key::new("spectral-radius", ValueKind::Number(Dimension::NONE), Need::Default("0.9"))
+        .doc("Damping of high frequencies: 1 none, 0 strongest."),
     flag: flag("NUMBER", "Spectral radius in place of the model's: 1 damps nothing, 0 most"),
     read: |given, run| {
         let radius = given.number()?;

@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 use super::method;
 use super::{BodyGroup, RunPlan, RunSettings, StartFrom, StepSize};
 use crate::integrate::{ErrorControl, OPTIONS, Settings, Words};
-use crate::model::kind::key;
 use crate::model::reader::NumberOrWord;
 use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, PartKind, PartReader, ValueKind, name};
 
@@ -179,13 +178,13 @@ pub const SETTINGS: &[Setting] = &{
 /// Settings before the options of methods: times, steps and the method.
 const FIRST: &[Setting] = &[
     Setting {
-        key: key("start-time", TIME, Need::Default("0"), "Time at which the run starts."),
+        key: Key::new("start-time", TIME, Need::Default("0")).doc("Time at which the run starts."),
         flag: None,
         read: |given, run| given.number().map(|time| run.start_time = time),
         show: |_, plan| Some(json!(plan.start_time)),
     },
     Setting {
-        key: key("end-time", TIME, Need::Optional, "Time at which the run ends."),
+        key: Key::new("end-time", TIME, Need::Optional).doc("Time at which the run ends."),
         flag: flag("TIME", "End the run at this time in place of the model's `end-time`"),
         read: |given, run| {
             run.end_time = given.reader.optional_number(given.key)?;
@@ -201,12 +200,10 @@ const FIRST: &[Setting] = &[
         show: |_, plan| Some(json!(plan.end_time)),
     },
     Setting {
-        key: key(
-            "step",
-            ValueKind::NumberOr(Dimension::TIME, &[AUTO]),
-            Need::Optional,
-            "Step size, or `auto` to let the local error decide on it; a thousandth of the run if not given.",
-        ),
+        key: Key::new("step", ValueKind::NumberOr(Dimension::TIME, &[AUTO]), Need::Optional)
+            .doc(
+                "Step size, or `auto` to let the local error decide on it; a thousandth of the run if not given.",
+            ),
         flag: flag(
             "TIME",
             "Step size in place of the model's `step`, or `auto` to let the error decide on it",
@@ -225,45 +222,31 @@ const FIRST: &[Setting] = &[
         show: |_, plan| Some(controlled(plan, |_| json!(AUTO)).unwrap_or(json!(plan.integration.step))),
     },
     Setting {
-        key: key(
-            "rtol",
-            NUMBER,
-            Need::Default("1e-4"),
-            "With `step = \"auto\"`: error to which steps may add up in the run, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad.",
-        ),
+        key: Key::new("rtol", NUMBER, Need::Default("1e-4"))
+            .doc(
+                "With `step = \"auto\"`: error to which steps may add up in the run, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad.",
+            ),
         flag: flag("NUMBER", "Relative tolerance of `--step auto` in place of the model's `rtol`"),
         read: |given, run| given.positive().map(|rtol| run.rtol = rtol),
         show: |_, plan| controlled(plan, |control| json!(control.rtol)),
     },
     Setting {
-        key: key(
-            "atol",
-            NUMBER,
-            Need::Default("1e-8"),
-            "With `step = \"auto\"`: error that is always allowed, in lengths of the machine and rad.",
-        ),
+        key: Key::new("atol", NUMBER, Need::Default("1e-8"))
+            .doc("With `step = \"auto\"`: error that is always allowed, in lengths of the machine and rad."),
         flag: flag("NUMBER", "Absolute tolerance of `--step auto` in place of the model's `atol`"),
         read: |given, run| given.not_negative().map(|atol| run.atol = atol),
         show: |_, plan| controlled(plan, |control| json!(control.atol)),
     },
     Setting {
-        key: key(
-            "min-step",
-            TIME,
-            Need::Optional,
-            "With `step = \"auto\"`: smallest step; 1e-10 of the run if not given.",
-        ),
+        key: Key::new("min-step", TIME, Need::Optional)
+            .doc("With `step = \"auto\"`: smallest step; 1e-10 of the run if not given."),
         flag: flag("TIME", "Smallest step of `--step auto` in place of the model's `min-step`"),
         read: |given, run| given.optional_positive().map(|step| run.min_step = step),
         show: |_, plan| controlled(plan, |control| json!(control.min_step)),
     },
     Setting {
-        key: key(
-            "max-step",
-            TIME,
-            Need::Optional,
-            "With `step = \"auto\"`: largest step; a tenth of the run if not given.",
-        ),
+        key: Key::new("max-step", TIME, Need::Optional)
+            .doc("With `step = \"auto\"`: largest step; a tenth of the run if not given."),
         flag: flag("TIME", "Largest step of `--step auto` in place of the model's `max-step`"),
         read: |given, run| {
             run.max_step = given.optional_positive()?;
@@ -278,18 +261,15 @@ const FIRST: &[Setting] = &[
         show: |_, plan| controlled(plan, |control| json!(control.max_step)),
     },
     Setting {
-        key: key(
-            "initial-step",
-            TIME,
-            Need::Optional,
-            "With `step = \"auto\"`: first step; chosen from the forces at the start if not given.",
-        ),
+        key: Key::new("initial-step", TIME, Need::Optional)
+            .doc("With `step = \"auto\"`: first step; chosen from the forces at the start if not given."),
         flag: flag("TIME", "First step of `--step auto` in place of the model's `initial-step`"),
         read: |given, run| given.optional_positive().map(|step| run.initial_step = step),
         show: |_, plan| controlled(plan, |control| json!(control.initial_step)),
     },
     Setting {
-        key: key("output-step", TIME, Need::Optional, "Distance of output times; every step if not given."),
+        key: Key::new("output-step", TIME, Need::Optional)
+            .doc("Distance of output times; every step if not given."),
         flag: flag("TIME", "Distance of output times in place of the model's `output-step`"),
         read: |given, run| given.optional_positive().map(|step| run.output_step = step),
         show: |_, plan| Some(json!(plan.output_step)),
@@ -301,40 +281,33 @@ const FIRST: &[Setting] = &[
 const LAST: &[Setting] = &[
     method::SPECTRAL_RADIUS,
     Setting {
-        key: key("newton-rtol", NUMBER, Need::Default("1e-10"), "Relative tolerance of Newton's iteration."),
+        key: Key::new("newton-rtol", NUMBER, Need::Default("1e-10"))
+            .doc("Relative tolerance of Newton's iteration."),
         flag: None,
         read: |given, run| given.positive().map(|rtol| run.integrator.newton_rtol = rtol),
         show: |run, _| Some(json!(run.integrator.newton_rtol)),
     },
     Setting {
-        key: key(
-            "newton-atol",
-            NUMBER,
-            Need::Default("1e-12"),
-            "Absolute tolerance of Newton's iteration, in units of the machine's length.",
-        ),
+        key: Key::new("newton-atol", NUMBER, Need::Default("1e-12"))
+            .doc("Absolute tolerance of Newton's iteration, in units of the machine's length."),
         flag: None,
         read: |given, run| given.positive().map(|atol| run.integrator.newton_atol = atol),
         show: |run, _| Some(json!(run.integrator.newton_atol)),
     },
     Setting {
-        key: key(
-            "mass-scale",
-            ValueKind::Number(Dimension::MASS),
-            Need::Optional,
-            "m of the scaling k + m/h² of forces in Newton's iteration; the mean mass of the bodies if left out; 0 for a scaling by k alone.",
-        ),
+        key: Key::new("mass-scale", ValueKind::Number(Dimension::MASS), Need::Optional)
+            .doc(
+                "m of the scaling k + m/h² of forces in Newton's iteration; the mean mass of the bodies if left out; 0 for a scaling by k alone.",
+            ),
         flag: None,
         read: |given, run| given.optional_not_negative().map(|scale| run.integrator.mass_scale = scale),
         show: |run, _| run.integrator.mass_scale.map(Value::from),
     },
     Setting {
-        key: key(
-            "stiffness-scale",
-            ValueKind::Number(Dimension::STIFFNESS),
-            Need::Optional,
-            "k of the scaling k + m/h² of forces in Newton's iteration; the mean stiffness at the start if left out.",
-        ),
+        key: Key::new("stiffness-scale", ValueKind::Number(Dimension::STIFFNESS), Need::Optional)
+            .doc(
+                "k of the scaling k + m/h² of forces in Newton's iteration; the mean stiffness at the start if left out.",
+            ),
         flag: None,
         read: |given, run| {
             run.integrator.stiffness_scale = given.optional_not_negative()?;
@@ -351,23 +324,17 @@ const LAST: &[Setting] = &[
         show: |run, _| run.integrator.stiffness_scale.map(Value::from),
     },
     Setting {
-        key: key(
-            "group",
-            choice::<BodyGroup>(),
-            Need::Default("\"se3\""),
-            "Lie group of bodies that do not name their own.",
-        ),
+        key: Key::new("group", choice::<BodyGroup>(), Need::Default("\"se3\""))
+            .doc("Lie group of bodies that do not name their own."),
         flag: flag("GROUP", "Lie group of bodies that do not name their own"),
         read: |given, run| given.word().map(|group| run.group = group),
         show: |run, _| Some(json!(run.group.word())),
     },
     Setting {
-        key: key(
-            "off-at-start",
-            ValueKind::References(&[]),
-            Need::Optional,
-            "Forces, springs, joints, drives and locks that are switched off when the run starts; events switch them on.",
-        ),
+        key: Key::new("off-at-start", ValueKind::References(&[]), Need::Optional)
+            .doc(
+                "Forces, springs, joints, drives and locks that are switched off when the run starts; events switch them on.",
+            ),
         flag: None,
         read: |given, run| {
             let names = given.reader.optional_references(given.key)?;
@@ -377,23 +344,19 @@ const LAST: &[Setting] = &[
         show: |_, _| None,
     },
     Setting {
-        key: key(
-            "default-sensors",
-            ValueKind::Boolean,
-            Need::Default("true"),
-            "Whether positions, joint coordinates, reactions, energies and residuals are recorded beside the sensors of the model.",
-        ),
+        key: Key::new("default-sensors", ValueKind::Boolean, Need::Default("true"))
+            .doc(
+                "Whether positions, joint coordinates, reactions, energies and residuals are recorded beside the sensors of the model.",
+            ),
         flag: None,
         read: |given, run| given.reader.boolean(given.key).map(|wanted| run.default_sensors = wanted),
         show: |_, _| None,
     },
     Setting {
-        key: key(
-            "start",
-            choice::<StartFrom>(),
-            Need::Default("\"given\""),
-            "Where the run starts: at the positions of the model, or (`static`) at the equilibrium under the loads at `start-time`.",
-        ),
+        key: Key::new("start", choice::<StartFrom>(), Need::Default("\"given\""))
+            .doc(
+                "Where the run starts: at the positions of the model, or (`static`) at the equilibrium under the loads at `start-time`.",
+            ),
         flag: None,
         read: |given, run| given.word().map(|start| run.start = start),
         show: |run, _| Some(json!(run.start.word())),

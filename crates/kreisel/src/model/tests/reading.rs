@@ -126,6 +126,7 @@ proptest! {
         let wanted = Vector3::new(x, y, z);
         prop_assume!(wanted.norm() > 1e-3);
         let rotation = orientation(&format!("{{ z-axis = [{x}, {y}, {z}] }}"));
+        // The angle is found from its cosine, which leaves half the digits near z and −z.
         prop_assert!((rotation * Vector3::z() - wanted.normalize()).norm() < 1e-7);
     }
 }
@@ -133,6 +134,7 @@ proptest! {
 #[test]
 fn the_z_axis_may_point_down() {
     let rotation = orientation("{ z-axis = [0, 0, -1] }");
+    // Exact but for rounding.
     assert!((rotation * Vector3::z() + Vector3::z()).norm() < 1e-15);
 }
 

@@ -158,17 +158,6 @@ pub struct SparseLuHealth {
     pub worst_row: usize,
 }
 
-/// A pivot that lost many digits.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WeakPivot {
-    /// Its group.
-    pub group: usize,
-    /// Its row inside the group.
-    pub row: usize,
-    /// The pivot divided by the magnitudes it was added up from.
-    pub ratio: f64,
-}
-
 /// Sparse LU of block matrices with one pattern.
 #[derive(Clone, Debug)]
 pub struct SparseLu {
@@ -416,17 +405,6 @@ impl SparseLu {
             }
             last_change = change;
         }
-    }
-
-    /// Pivots of the last factorisation with a ratio below a limit, in order of elimination.
-    ///
-    /// With [`Regularization`], redundant equations show as ratios of about ε.
-    pub fn weak_pivots(&self, limit: f64) -> impl Iterator<Item = WeakPivot> + '_ {
-        let ratios = self.numeric.ratios().enumerate();
-        ratios.filter(move |(_, ratio)| *ratio < limit).map(|(place, ratio)| {
-            let (group, row) = self.group_and_row(place);
-            WeakPivot { group, row, ratio }
-        })
     }
 
     /// Number of negative eigenvalues of the symmetric matrix that was factored last, by Sylvester's law of

@@ -53,11 +53,6 @@ impl Numeric {
         }
     }
 
-    /// |pivot| / magnitude of each unknown in elimination order.
-    pub fn ratios(&self) -> impl ExactSizeIterator<Item = f64> {
-        (0..self.magnitude.len()).map(|place| self.ratio(place))
-    }
-
     /// |pivot| / magnitude at a place in elimination order; zero for a pivot that is not a number.
     pub fn ratio(&self, place: usize) -> f64 {
         let pivot = 1.0 / self.inverse_pivots[place].abs();

@@ -296,7 +296,6 @@ fn a_chain_with_every_joint_repeated_moves_like_the_chain() {
     solver.regularize(Regularization::default()).unwrap();
     let health = solver.factor(&double.matrix).unwrap();
     assert!(!health.fallback_used, "{health:?}");
-    assert_eq!(solver.weak_pivots(1e-6).count(), 75);
     solver.solve(&mut right_side);
     for unknown in 0..rows {
         // Bodies to the accuracy of the chain; shared multipliers keep 16 + log₁₀ ε digits at most.
@@ -333,8 +332,6 @@ fn a_repeated_joint_shares_its_multipliers_by_the_weights() {
         solver.regularize(Regularization { weights, ..Regularization::default() }).unwrap();
         let health = solver.factor(&double.matrix).unwrap();
         assert!(!health.fallback_used, "{health:?}");
-        let weak: Vec<_> = solver.weak_pivots(1e-6).collect();
-        assert!(weak.len() == 3 && weak.iter().all(|pivot| [5, 10].contains(&pivot.group)), "{weak:?}");
         let mut solution = right_side.clone();
         solver.solve(&mut solution);
         let share = weight * weight / (1.0 + weight * weight);
@@ -395,8 +392,6 @@ fn a_planar_four_bar_has_three_redundant_rows_and_least_norm_multipliers() {
     solver.regularize(Regularization::default()).unwrap();
     let health = solver.factor(&sample.matrix).unwrap();
     assert!(!health.fallback_used, "{health:?}");
-    let weak: Vec<_> = solver.weak_pivots(1e-6).collect();
-    assert_eq!(weak.len(), 3, "{:?}", solver.weak_pivots(1e-1).collect::<Vec<_>>());
 
     let right_side = &dense * DVector::from_vec(random_vector(38, 4));
     // The motion is unique, so the pseudo-inverse takes the multipliers of least norm.

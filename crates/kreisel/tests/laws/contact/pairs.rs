@@ -217,6 +217,7 @@ fn action_is_reaction() {
             torque += motion.rotation * own_torque + motion.pose.position.cross(&own_force);
             size = size.max(own_force.norm());
         }
+        // Rounding; torques are those of forces at distances of up to some metres.
         assert!(force.norm() < 1e-12 * size.max(1.0), "{}: {force}", sample.name);
         assert!(torque.norm() < 1e-11 * size.max(1.0), "{}: {torque}", sample.name);
     }
@@ -333,6 +334,7 @@ fn the_tangent_of_bristles_is_the_derivative_of_forces_and_rates() {
                         sample.name
                     );
                 }
+                // Rounding of some hundred operations.
                 (0..3).for_each(|i| assert!((state_tangent.rate_by_state[i][k] - rate[i].eps).abs() < 1e-9));
             }
             for (j, k) in (0..12).map(|index| (index / 6, index % 6)) {
@@ -355,6 +357,7 @@ fn the_tangent_of_bristles_is_the_derivative_of_forces_and_rates() {
                 }
                 for i in 0..3 {
                     let own = &state_tangent;
+                    // As above.
                     assert!((own.rate_by_velocity[i][j][k] - rate[i].eps).abs() < 1e-9, "{}", sample.name);
                     let error = own.rate_by_configuration[i][j][k] - turned_rate[i].eps;
                     // Straightening makes slopes of 1e3/s · z over the depth of engagement, some thousands.

@@ -389,6 +389,7 @@ proptest! {
             let at = Motion { memory: &[0.0; 4], ..Motion::new(0.0, &resting[..count]) };
             let plain: Vec<Node<f64>> = resting[..count].iter().map(Node::constant).collect();
             let stored = answers(&*element, &at, ALL).energies.total();
+            // Rounding of some hundred operations.
             prop_assert!((stored - oracle.energy(&plain)).abs() < 1e-12 * (1.0 + stored.abs()), "{name}: energy");
             let wrenches = residual(&*element, &resting);
             for (j, wrench) in wrenches.iter().enumerate() {
@@ -398,6 +399,7 @@ proptest! {
                         .collect();
                     let slope = oracle.energy(&duals).eps;
                     let size = 1.0 + wrench.amax();
+                    // Rounding of some hundred operations, and of their derivatives.
                     prop_assert!((wrench[k] - slope).abs() < 1e-11 * size, "{name}: {} {slope}", wrench[k]);
                 }
             }
@@ -423,6 +425,7 @@ proptest! {
             let taken: f64 = wrenches.iter().zip(&nodes).map(|(wrench, node)| wrench.dot(&node.velocity)).sum();
             let size: f64 = 1.0 + wrenches.iter().zip(&nodes).map(|(w, n)| w.norm() * n.velocity.norm()).sum::<f64>();
             let difference = taken - (storing + power.dissipated - power.applied);
+            // Rounding of some hundred operations.
             prop_assert!(difference.abs() < 1e-11 * size, "{name}: {difference} of {taken}");
             prop_assert!(power.dissipated >= 0.0, "{name} dissipates {}", power.dissipated);
         }
@@ -567,6 +570,7 @@ fn a_beam_bent_to_a_circle_carries_the_moment_of_its_curvature_at_every_node() {
     let quarter = [pose([0.0; 6]), pose([0.0, 0.0, std::f64::consts::FRAC_PI_2, 1.0, 1.0, 0.0])];
     let wrenches = residual(&beam, &quarter.map(NodeMotion::at_rest));
     let expected = Vector6::new(0.0, 0.0, 7.0, 0.0, 0.0, 0.0);
+    // Rounding of strains, times stiffnesses of up to 3e4.
     assert!((wrenches[1] - expected).amax() < 1e-10 && (wrenches[0] + expected).amax() < 1e-10);
 }
 

@@ -86,6 +86,7 @@ proptest! {
         let found = residual(&back, &[b, m, a]);
         for (forth, back) in forth.iter().zip(found.iter().rev()) {
             let back = turned.transpose() * back;
+            // Rounding of some hundred operations.
             prop_assert!((forth - back).amax() < 1e-11 * (1.0 + forth.amax()), "{forth} {back}");
         }
     }

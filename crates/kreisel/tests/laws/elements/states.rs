@@ -135,6 +135,7 @@ proptest! {
                 let slope = laws(&values)[1].eps;
                 for node in 0..2 {
                     let expected: Vector6 = slope * unit.wrenches[node];
+                    // Rounding of some hundred operations, and of their derivatives.
                     prop_assert!((found.force_by_state[j][node] - expected).amax() < 1e-10 * (1.0 + expected.amax()));
                 }
             }

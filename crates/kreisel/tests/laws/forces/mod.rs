@@ -396,6 +396,7 @@ fn an_expression_of_joint_coordinates_is_a_torsional_spring_and_damper() {
     let expression =
         flywheel(2.0, "[[force]]\nbody = \"wheel\"\ntorque = [0, 0, \"-18*axle.angle - axle.rate\"]");
     let [a, b] = [&spring, &expression].map(|machine| angle(&motion(machine, 1e-3, 1.0)));
+    // The same equations by another way: Newton's tolerance, over a thousand steps that damp it.
     assert!((a - b).abs() < 1e-11, "{a} {b}");
 }
 

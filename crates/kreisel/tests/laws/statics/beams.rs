@@ -84,6 +84,13 @@ pub fn tip(system: &System, at: &Equilibrium) -> Pose {
 fn an_end_moment_rolls_a_cantilever_into_one_and_two_circles() {
     // In pure bending the elements are exact: what is left is what Newton leaves, magnified by the length
     // over an element.
+    rolls_into_circles(cantilever);
+}
+
+/// Rolls cantilevers of a kind by an end moment into one and two circles, an arc at every step on the way.
+pub fn rolls_into_circles(
+    cantilever: impl Fn(&[Pose], [f64; 6], Vector3, Vector3, Group) -> (System, Initial),
+) {
     for (circles, group) in [(1.0, Group::Se3), (2.0, Group::Se3), (1.0, Group::So3xR3)] {
         let (length, bending) = (1.0, 2.0);
         let torque = Vector3::new(0.0, 0.0, circles * TAU * bending / length);
@@ -111,6 +118,17 @@ fn an_end_moment_rolls_a_cantilever_into_one_and_two_circles() {
     }
 }
 
+/// The 45-degree bend as a rod, for shooting.
+pub fn bent_rod() -> Rod {
+    Rod {
+        length: 100.0 * FRAC_PI_4,
+        curvature: Vector3::new(0.0, 0.0, 0.01),
+        bending: Vector3::new(BEND[0], BEND[1], BEND[2]),
+        stretching: Vector3::new(BEND[3], BEND[4], BEND[5]),
+        root: Matrix3::identity(),
+    }
+}
+
 /// Radius 100, an eighth of a circle in the x–y plane, section 1 × 1, E = 1e7, ν = 0, load along z.
 fn bend(elements: usize, load: f64) -> Vector3 {
     let curvature = Vector3::new(0.0, 0.0, 0.01);
@@ -125,13 +143,7 @@ pub const BEND: [f64; 6] = [5e6 / 6.0, 1e7 / 12.0, 1e7 / 12.0, 1e7, 5e6 * 5.0 / 
 
 #[test]
 fn the_45_degree_bend_agrees_with_shooting_and_with_published_tips() {
-    let rod = Rod {
-        length: 100.0 * FRAC_PI_4,
-        curvature: Vector3::new(0.0, 0.0, 0.01),
-        bending: Vector3::new(BEND[0], BEND[1], BEND[2]),
-        stretching: Vector3::new(BEND[3], BEND[4], BEND[5]),
-        root: Matrix3::identity(),
-    };
+    let rod = bent_rod();
     // Tips (along the tangent at the root, towards the centre, along the load) with eight straight elements
     // [SimoVuQuoc1986Rods, pp. 79–116], and the displacement of [BatheBolourchi1979, p. 982] at the last load. Straight elements and shear stiffnesses
     // differ; one part in a hundred of the radius is what the published tips agree to among each other.

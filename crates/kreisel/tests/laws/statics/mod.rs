@@ -8,6 +8,7 @@ mod quadratic;
 mod rod;
 mod slender;
 
+use crate::common::ROD_ON_PIN;
 use kreisel::dae::{Control, Dae, Initial, Point, Residual, Shape, Wanted};
 use kreisel::element::{Axes, Body, Bushing, MarkerForce, Quantity};
 use kreisel::kinematics::NodeId;
@@ -182,26 +183,13 @@ fn the_load_factor_scales_forces_and_gravity_but_not_springs() {
     let whole = solve(&system, &initial, &StaticSettings::default()).unwrap();
     let difference =
         position(&system, &half.equilibrium).position - position(&system, &whole.equilibrium).position;
+    // The same equations by another way: rounding.
     assert!(difference.norm() < 1e-13);
 }
 
-const PENDULUM: &str = r#"
-    [[body]]
-    name = "bob"
-    mass = 2
-    inertia = [0.01, 0.01, 0.01]
-    position = [0.5, 0, 0]
-
-    [[revolute]]
-    name = "hinge"
-    bodies = ["ground", "bob"]
-    point = [0, 0, 0]
-    axis = [0, 1, 0]
-"#;
-
 #[test]
 fn gravity_alone_holds_a_pendulum_and_the_hinge_bears_its_weight() {
-    let machine = Machine::from_text("pendulum.toml", PENDULUM).unwrap();
+    let machine = Machine::from_text("pendulum.toml", ROD_ON_PIN).unwrap();
     let found = solve(machine.system(), machine.initial(), &StaticSettings::default()).unwrap();
     let pose = position(machine.system(), &found.equilibrium);
     // The last increment is below 1e-8, and what Newton's iteration leaves is its square.
@@ -213,15 +201,15 @@ fn gravity_alone_holds_a_pendulum_and_the_hinge_bears_its_weight() {
 
 #[test]
 fn what_nothing_holds_is_named() {
-    let free = format!("{PENDULUM}\n[gravity]\nacceleration = [0, 0, 0]\n");
+    let free = format!("{ROD_ON_PIN}\n[gravity]\nacceleration = [0, 0, 0]\n");
     let machine = Machine::from_text("free.toml", &free).unwrap();
     let message =
         solve(machine.system(), machine.initial(), &StaticSettings::default()).unwrap_err().to_string();
-    assert!(message.contains("nothing holds") && message.contains("`bob`"), "{message}");
+    assert!(message.contains("nothing holds") && message.contains("`rod`"), "{message}");
 
-    let vertical = PENDULUM.replace("axis = [0, 1, 0]", "axis = [0, 0, 1]");
+    let vertical = ROD_ON_PIN.replace("axis = [0, 1, 0]", "axis = [0, 0, 1]");
     let machine = Machine::from_text("vertical.toml", &vertical).unwrap();
     let message =
         solve(machine.system(), machine.initial(), &StaticSettings::default()).unwrap_err().to_string();
-    assert!(message.contains("nothing holds") && message.contains("`bob`"), "{message}");
+    assert!(message.contains("nothing holds") && message.contains("`rod`"), "{message}");
 }

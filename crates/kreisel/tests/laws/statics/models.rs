@@ -27,6 +27,7 @@ fn the_model_of_the_rolled_cantilever_closes_its_circles() {
     for circles in ["1", "2"] {
         let machine = machine("cantilever-roll", &[("circles", circles)]);
         let found = machine.equilibrium().unwrap();
+        // Arcs are exact: what Newton leaves, magnified by the length over an element.
         assert!(tip(&machine, &found.equilibrium).norm() < 1e-8, "{circles}");
     }
 }
@@ -102,6 +103,7 @@ fn a_loaded_strip_has_modes_about_its_equilibrium() {
 fn a_machine_without_loads_is_where_its_springs_leave_it() {
     let machine = machine("cantilever-roll", &[("circles", "0")]);
     let found = solve(machine.system(), machine.initial(), &StaticSettings::default()).unwrap();
+    // Where it is already: rounding.
     assert!((tip(&machine, &found.equilibrium) - Vector3::new(1.0, 0.0, 0.0)).norm() < 1e-12);
     let mut seen = 0;
     machine.find_equilibrium(&StaticSettings::default(), |_| {

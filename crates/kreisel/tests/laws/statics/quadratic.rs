@@ -1,6 +1,6 @@
 //! The classical problems with elements of three nodes.
 
-use super::beams::{BEND, add_load, frames, section, tip};
+use super::beams::{BEND, add_load, bent_rod, frames, rolls_into_circles, section, tip};
 use super::rod::Rod;
 use super::solve;
 use kreisel::dae::Initial;
@@ -9,7 +9,6 @@ use kreisel::kinematics::NodeId;
 use kreisel::lie::{Group, Matrix3, Pose, Vector3, Vector6};
 use kreisel::statics::StaticSettings;
 use kreisel::system::{System, SystemBuilder};
-use std::f64::consts::{FRAC_PI_4, TAU};
 
 /// A cantilever along frames, of which every second one is the middle of an element.
 fn cantilever(
@@ -49,28 +48,12 @@ fn loaded_tip(frames: &[Pose], stiffness: [f64; 6], force: Vector3) -> Vector3 {
 
 #[test]
 fn three_nodes_an_element_roll_into_one_and_two_circles() {
-    // Arcs are exact: what is left is what Newton leaves.
-    for (circles, group) in [(1.0, Group::Se3), (2.0, Group::Se3), (1.0, Group::So3xR3)] {
-        let (length, bending) = (1.0, 2.0);
-        let torque = Vector3::new(0.0, 0.0, circles * TAU * bending / length);
-        let frames = frames(Pose::identity(), Vector3::zeros(), length, 10);
-        let stiffness = [1.0, bending, bending, 1e4, 1e4, 1e4];
-        let (system, initial) = cantilever(&frames, stiffness, torque, Vector3::zeros(), group);
-        let found = solve(&system, &initial, &StaticSettings::default()).unwrap();
-        assert!(tip(&system, &found.equilibrium).position.norm() < 1e-8);
-        assert!(found.statistics.iterations < 300, "{:?}", found.statistics);
-    }
+    rolls_into_circles(cantilever);
 }
 
 #[test]
 fn the_45_degree_bend_converges_with_fourth_order_to_what_shooting_finds() {
-    let rod = Rod {
-        length: 100.0 * FRAC_PI_4,
-        curvature: Vector3::new(0.0, 0.0, 0.01),
-        bending: Vector3::new(BEND[0], BEND[1], BEND[2]),
-        stretching: Vector3::new(BEND[3], BEND[4], BEND[5]),
-        root: Matrix3::identity(),
-    };
+    let rod = bent_rod();
     for load in [300.0, 600.0] {
         let force = Vector3::new(0.0, 0.0, load);
         let exact = rod.tip(force);
