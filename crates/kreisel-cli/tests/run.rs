@@ -157,6 +157,36 @@ fn the_condition_of_the_iteration_matrix_is_reported_on_request() {
 }
 
 #[test]
+fn the_error_is_estimated_on_request() {
+    let folder = TempDir::new().unwrap();
+    let plain = short_run(folder.path(), &[]);
+    assert!(stdout(&plain).contains("verdict           good"), "{}", stdout(&plain));
+    let output = short_run(folder.path(), &["--error-estimate", "--step", "0.1 ms"]);
+    assert!(stdout(&output).contains("accuracy          positions to"), "{}", stdout(&output));
+    let summary = json(folder.path().join("results/heavy-top/run.json"));
+    assert_eq!((&summary["verdict"], &summary["settings"]["error-estimate"]), (&"good".into(), &true.into()));
+    for quantity in ["positions", "angles", "velocities", "angular-velocities", "forces", "torques"] {
+        let found = &summary["accuracy"][quantity];
+        let part = found["error"].as_f64().unwrap() / found["size"].as_f64().unwrap();
+        // 0.015 rad a step: some 1e-4 a step in velocities and forces, and all of it is of second order.
+        assert!(part < 1e-3, "{quantity}: {found}");
+    }
+}
+
+#[test]
+fn a_doubtful_result_is_an_error_to_those_who_are_strict() {
+    let folder = TempDir::new().unwrap();
+    let run = |more: &[&str]| kreisel(folder.path(), &[&["run", &heavy_top(), "--step", "4 ms"], more].concat());
+    let output = run(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("verdict           doubtful"), "{}", stdout(&output));
+    assert!(stderr(&output).contains("steps of 4.0e-3 s are large"), "{}", stderr(&output));
+    let output = run(&["--strict"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("error: the result is doubtful"), "{}", stderr(&output));
+}
+
+#[test]
 fn two_runs_give_the_same_bytes() {
     let folder = TempDir::new().unwrap();
     short_run(folder.path(), &["--out", "a"]);

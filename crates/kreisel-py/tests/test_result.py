@@ -28,6 +28,19 @@ def test_a_pendulum_keeps_its_energy_to_the_order_of_the_method(result: kreisel.
     assert np.abs(rate - exact).max() < 1e-4
 
 
+def test_the_error_is_estimated_on_request_and_the_verdict_is_there_anyway(result: kreisel.Result) -> None:
+    assert result.verdict == "good" and result.accuracy is None
+    asked = pendulum().simulate(end_time=0.5, step=1e-3, error_estimate=True)
+    fine = pendulum().simulate(end_time=0.5, step=1e-4)
+    assert asked.accuracy is not None
+    true = np.abs(asked["hinge.angle"] - fine["hinge.angle"][::10]).max()
+    # The finer run has a hundredth of the error; motions are compared at every second step at least.
+    assert 0.9 < asked.accuracy["angles"]["error"] / true < 1.1
+    with pytest.warns(kreisel.ModelWarning, match="steps of"):
+        coarse = pendulum().simulate(end_time=0.5, step=0.1)
+    assert coarse.verdict == "doubtful" and any(note.get("doubt") for note in coarse.notes)
+
+
 def test_names_units_and_lengths_belong_together(result: kreisel.Result) -> None:
     assert set(result.units) == set(result.names) == set(result)
     assert result.units["hinge.angle"] == "rad"
