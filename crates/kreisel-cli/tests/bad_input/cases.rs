@@ -28,7 +28,8 @@ impl Case {
 
     /// Gives `kreisel` the mistake in a folder of its own.
     pub fn output(&self) -> (TempDir, Output) {
-        let folder = TempDir::new().unwrap();
+        // Messages may name what lies beside the folder: not in the one that all programs share.
+        let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         std::fs::write(folder.path().join(self.file), &self.content).unwrap();
         let output = kreisel(folder.path(), &self.arguments);
         (folder, output)
