@@ -176,7 +176,8 @@ fn the_error_is_estimated_on_request() {
 #[test]
 fn a_doubtful_result_is_an_error_to_those_who_are_strict() {
     let folder = TempDir::new().unwrap();
-    let run = |more: &[&str]| kreisel(folder.path(), &[&["run", &heavy_top(), "--step", "4 ms"], more].concat());
+    let run =
+        |more: &[&str]| kreisel(folder.path(), &[&["run", &heavy_top(), "--step", "4 ms"], more].concat());
     let output = run(&[]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stdout(&output).contains("verdict           doubtful"), "{}", stdout(&output));

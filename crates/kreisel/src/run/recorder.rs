@@ -112,7 +112,7 @@ pub struct Extremes {
 }
 
 /// Part of the largest energy, most of which may stand still, that is always in play: rounding.
-const ROUNDING: f64 = 1e-6;
+const ROUNDING: f64 = 1e-5;
 
 impl Extremes {
     const COUNT: usize = 6;

@@ -29,6 +29,8 @@ const FALSE_ALARMS: f64 = 1.0 / 20.0;
 /// Steps in steps of the model.
 const FACTORS: [f64; 3] = [1.0, 10.0, 100.0];
 const SEED: u64 = 35;
+/// Models whose motion is unstable: errors grow from what no single run can see. Their silence is listed, not counted.
+const UNSTABLE: [&str; 1] = ["double-pendulum"];
 /// A model whose reference takes an hour: contact on a beam at steps of some 10 µs.
 const TOO_DEAR: &str = "cam-beam.toml";
 
@@ -85,6 +87,8 @@ fn own_step(machine: &Machine) -> f64 {
 struct Counts {
     bad: usize,
     silent: Vec<String>,
+    /// Silent runs of unstable motions.
+    excused: Vec<String>,
     fine: usize,
     told: Vec<String>,
     without_reference: Vec<String>,
@@ -131,28 +135,41 @@ impl Counts {
             .filter(|note| note["doubt"] == true)
             .filter_map(|note| note["kind"].as_str())
             .collect();
+        let is_unstable = UNSTABLE.iter().any(|name| case.starts_with(name));
         let case = format!("{case}: error {error:.1e}, {verdict:?} {}", kinds.join(" "));
-        if error > BAD {
-            self.bad += 1;
-            if verdict == Verdict::Good {
-                self.silent.push(case);
+        // A run that ended with an error is told, however good it was until then.
+        match verdict {
+            Verdict::Wrong => self.bad += 1,
+            _ if error > BAD && is_unstable => {
+                if verdict == Verdict::Good {
+                    self.excused.push(case);
+                }
             }
-        } else if error < FINE {
-            self.fine += 1;
-            if verdict != Verdict::Good {
-                self.told.push(case);
+            _ if error > BAD => {
+                self.bad += 1;
+                if verdict == Verdict::Good {
+                    self.silent.push(case);
+                }
             }
+            _ if error < FINE => {
+                self.fine += 1;
+                if verdict == Verdict::Doubtful {
+                    self.told.push(case);
+                }
+            }
+            _ => {}
         }
     }
 
     fn judge(&self) {
-        let Self { bad, silent, fine, told, without_reference } = self;
+        let Self { bad, silent, excused, fine, told, without_reference } = self;
         eprintln!(
             "{} of {bad} runs with errors above {BAD} are silent:\n{}",
             silent.len(),
             silent.join("\n")
         );
         eprintln!("{} of {fine} runs with errors below {FINE} are told:\n{}", told.len(), told.join("\n"));
+        eprintln!("silent, of unstable motions, not counted:\n{}", excused.join("\n"));
         eprintln!("without a reference, not counted: {}", without_reference.join(", "));
         assert!(silent.len() as f64 <= (SILENT * *bad as f64).ceil(), "{silent:#?}");
         assert!(told.len() as f64 <= (FALSE_ALARMS * *fine as f64).ceil(), "{told:#?}");

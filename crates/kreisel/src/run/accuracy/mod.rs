@@ -30,7 +30,7 @@ use crate::results::{EndStatus, RunSummary, Verdict};
 const REST: f64 = 1e-6;
 
 /// Defects of the energy balance above this part of the energy in play are told.
-const MAX_ENERGY_LOST: f64 = 0.02;
+const MAX_ENERGY_LOST: f64 = 0.05;
 /// From this part on more energy came from nowhere than was ever there.
 const ENERGY_FROM_NOWHERE: f64 = 0.5;
 

@@ -18,7 +18,9 @@ use crate::lie::{Group, Space};
 use crate::system::System;
 
 /// Sums of local errors above this part of the range of a motion are told: many motions magnify them ten times.
-const MAX_SUM: f64 = 3e-3;
+const MAX_SUM: f64 = 5e-3;
+/// Fewer steps than this follow no motion, whatever their errors add up to.
+const MIN_STEPS: f64 = 5.0;
 /// Part of that at which the advice aims.
 const AIM: f64 = 0.5;
 /// How often it is looked what constraints leave of the errors.
@@ -212,6 +214,11 @@ impl StepErrorWatch {
 
     /// What is worth telling of the steps.
     pub fn note(&self, system: &System, undone: &mut Undone) -> Option<Note> {
+        if (1.0..MIN_STEPS).contains(&self.steps) && self.ranges().iter().any(Option::is_some) {
+            let (steps, advice) = (self.steps, "take smaller steps, or `step = \"auto\"`");
+            let text = format!("{steps} steps follow no motion; {advice}");
+            return Some(Note::new(NoteKind::LargeSteps, text).number(steps).advice(advice));
+        }
         self.worst(&vec![1.0; self.blocks.len()])?;
         let (block, sum) = self.worst(&self.parts_left(undone))?;
         let (name, step) = (system.node_name(block.node), self.time / self.steps);
