@@ -95,7 +95,7 @@ impl Integration<'_> {
     }
 
     /// The size that the next step has if nothing stands in its way.
-    fn usual_step(&self) -> f64 {
+    pub(super) fn usual_step(&self) -> f64 {
         if self.tools.settings.error_control.is_some() {
             self.state.control.next_step
         } else {
@@ -142,6 +142,8 @@ impl Integration<'_> {
         observer: &mut dyn Observer,
     ) -> Result<StepReport, StepError> {
         let mut plan = self.plan(goal);
+        // The size without landing.
+        let mut free = self.usual_step();
         let mut report = StepReport::default();
         let (mut landings, mut order) = (0, 0);
         loop {
@@ -151,7 +153,7 @@ impl Integration<'_> {
                 Some(control) => match self.controlled_attempt(&mut report, &control)? {
                     Tried::Good(error_order) => order = error_order,
                     Tried::Cut(step) => {
-                        plan = Plan { step, lands_on: None, shortened: false };
+                        (plan, free) = (Plan { step, lands_on: None, shortened: false }, step);
                         continue;
                     }
                 },
@@ -168,7 +170,8 @@ impl Integration<'_> {
         if let Some(control) = self.tools.settings.error_control {
             let rejected = report.rejections > 0;
             let error = (report.error, order);
-            self.state.control.propose(plan.step, error, plan.shortened, rejected, &control);
+            let unshortened = plan.shortened.then_some(free);
+            self.state.control.propose(plan.step, error, unshortened, rejected, &control);
         }
         self.go_on(next)?;
         report.condition = self.reported_condition();

@@ -1,7 +1,6 @@
 //! How large an error is in units of the tolerance.
 
 use super::control::ErrorControl;
-use crate::constrained::coordinate_scales;
 use crate::dae::{Equation, Shape};
 use crate::lie::Group;
 
@@ -60,8 +59,6 @@ fn norm(values: &[f64]) -> f64 {
 /// What rates of error and of motion are measured by.
 pub(super) struct Judge {
     length: f64,
-    /// Size against which each velocity coordinate is judged: 1 rad or the system's length.
-    coordinate_scales: Vec<f64>,
     /// Size against which each state is judged.
     state_scales: Vec<f64>,
     /// Which states the step size need not follow.
@@ -73,12 +70,7 @@ impl Judge {
         let length = shape.scales.length;
         let mut fading_states = shape.fading_states.clone();
         fading_states.resize(shape.state_count(), false);
-        Self {
-            length,
-            coordinate_scales: coordinate_scales(shape, length),
-            state_scales: shape.scales_of_states(),
-            fading_states,
-        }
+        Self { length, state_scales: shape.scales_of_states(), fading_states }
     }
 
     /// The largest rate of error, in units of the tolerance, of rates per velocity coordinate that are of an
@@ -120,21 +112,5 @@ impl Judge {
                 (control.rtol * internal_states[i].abs().max(scale) + control.atol * scale) / control.horizon;
             worst.consider(rate.abs() / tolerance, || Equation::State(i));
         }
-    }
-
-    /// Largest rate of a state in units of the state, or of its scale where it is small.
-    pub fn largest_state_rate(&self, rates: &[f64], internal_states: &[f64]) -> f64 {
-        let scales = internal_states.iter().zip(&self.state_scales);
-        rates
-            .iter()
-            .zip(scales)
-            .map(|(rate, (c, scale))| rate.abs() / c.abs().max(*scale))
-            .fold(0.0, f64::max)
-    }
-
-    /// Largest component in units of the system's length and of 1 rad.
-    pub fn largest_rate(&self, values: &[f64]) -> f64 {
-        let scaled = values.iter().zip(&self.coordinate_scales).map(|(value, scale)| value.abs() / scale);
-        scaled.fold(0.0, f64::max)
     }
 }

@@ -1,5 +1,6 @@
 //! New starts in the course of an integration.
 
+use super::control::ControlHistory;
 use super::error::StepError;
 use super::integration::Integration;
 use super::scheme::{Next, Side, StartPoint};
@@ -32,8 +33,14 @@ impl Integration<'_> {
         self.start_at(at)
     }
 
+    /// Starts with the step that would have come next: what happened before says nothing about its error, but
+    /// more about its size than anything else does.
     fn start_at(&mut self, at: StartPoint) -> Result<(), StepError> {
-        self.start_method(None, at).map_err(|failure| self.kkt_error(failure, self.state.clock.first_step))
+        let step = self.usual_step();
+        if self.tools.settings.error_control.is_some() {
+            self.state.control = ControlHistory::starting(step);
+        }
+        self.start_method(step, at).map_err(|failure| self.kkt_error(failure, step))
     }
 
     /// Projects the velocity onto the hidden constraints with the smallest change in the norm of the mass

@@ -5,6 +5,7 @@ mod allocation;
 mod common;
 mod hard;
 mod sparse_lu_allocation;
+mod steps;
 mod turns;
 mod values;
 mod work;

@@ -29,7 +29,7 @@ use crate::lie::Space;
 use crate::solve::newton::{NewtonFailure, NonlinearSystem};
 
 /// The error of a step per unit of time shrinks with this power of its size.
-pub(super) const ORDER: u32 = 2;
+const ORDER: u32 = 2;
 
 /// A first acceleration that changes by less than this part is settled, and no more than this many times.
 const SETTLED: f64 = 1e-10;
@@ -406,17 +406,11 @@ impl<F: Formulation> Scheme for Alpha<F> {
         &mut self,
         on: &mut Tools,
         state: &mut State,
-        step: Option<f64>,
+        step: f64,
         at: StartPoint,
-    ) -> Result<f64, KktFailure> {
-        let step = match (step, on.settings.error_control) {
-            (Some(step), _) => step,
-            (None, None) => on.settings.step,
-            (None, Some(control)) => super::start::choose_first_step::<F>(on, state, &control, at)?,
-        };
+    ) -> Result<(), KktFailure> {
         self.newton.forget();
-        super::start::starting_values(&mut self.past, &mut self.form, on, state, step, at)?;
-        Ok(step)
+        super::start::starting_values(&mut self.past, &mut self.form, on, state, step, at)
     }
 
     fn attempt(

@@ -198,15 +198,15 @@ pub(super) trait Scheme: Send + Sync {
         let _ = (on, couplings);
     }
 
-    /// Starts from consistent positions and velocities, for a first step of a size, or of one that is chosen
-    /// by the error; gives the size. Sets accelerations, multipliers, internal states and their rates.
+    /// Starts from consistent positions and velocities, for a first step of a size. Sets accelerations,
+    /// multipliers, internal states and their rates.
     fn start(
         &mut self,
         on: &mut Tools,
         state: &mut State,
-        step: Option<f64>,
+        step: f64,
         at: StartPoint,
-    ) -> Result<f64, KktFailure>;
+    ) -> Result<(), KktFailure>;
 
     /// Computes a step; gives the iterations it took.
     fn attempt(
@@ -308,9 +308,9 @@ mod tests {
             &mut self,
             on: &mut Tools,
             state: &mut State,
-            step: Option<f64>,
+            step: f64,
             at: StartPoint,
-        ) -> Result<f64, KktFailure> {
+        ) -> Result<(), KktFailure> {
             self.runner().start(on, state, step, at)
         }
 

@@ -282,7 +282,7 @@ const FIRST: &[Setting] = &[
             "initial-step",
             TIME,
             Need::Optional,
-            "With `step = \"auto\"`: first step; chosen from the forces at the start if not given.",
+            "With `step = \"auto\"`: first step, cut until its error is small enough; 0.6 % of the run if not given.",
         ),
         flag: flag("TIME", "First step of `--step auto` in place of the model's `initial-step`"),
         read: |given, run| given.optional_positive().map(|step| run.initial_step = step),

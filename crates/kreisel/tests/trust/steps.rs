@@ -1,0 +1,120 @@
+//! Steps by the error: how they begin, what they may not do, and that rounding does not end them.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the message")]
+
+use std::fmt::Write;
+
+use kreisel::integrate::{ErrorControl, Family, INDEX2, Parameters, SCHEMES, Settings};
+use kreisel::lie::Vector3;
+use kreisel::machine::{Machine, SettingTexts};
+use kreisel::run::{Job, Trajectory};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::common::{self, column, difference, within};
+
+/// An arm on a hinge that turns, and a filter of its angle: the rate of the filter's state is rounding at the start.
+const ARM: &str = r#"
+[[body]]
+name = "arm"
+mass = 1
+inertia = [0.02, 0.03, 0.04]
+position = [0.3, 0.1, 0.2]
+orientation = { axis = [1, 2, 3], angle = 0.3 }
+velocity = [0.2, 0, -0.3]
+angular-velocity = [0, 1, 0]
+[[revolute]]
+name = "hinge"
+bodies = ["ground", "arm"]
+point = [0, 0, 0]
+axis = [0, 1, 0]
+"#;
+
+const FILTER: &str = r#"
+[[transfer-function]]
+name = "filter"
+input = "hinge.angle"
+numerator = [1]
+denominator = [0.01, 0.2, 1]
+"#;
+
+fn settings(lines: &[(&str, &str)]) -> SettingTexts {
+    lines.iter().fold(SettingTexts::default(), |texts, (key, value)| texts.with(*key, *value))
+}
+
+fn auto(method: &str, end: f64) -> String {
+    format!("[simulation]\nend-time = {end}\nstep = 'auto'\nrtol = 1e-6\nmethod = '{method}'\n")
+}
+
+/// The signals of a run to its end, or why there are none.
+fn simulate(machine: &Machine) -> Result<Trajectory, String> {
+    let plan = machine.plan().unwrap();
+    let (trajectory, _) =
+        Job::new(machine, &plan).record(Trajectory::new(machine)).map_err(|error| error.to_string())?;
+    let end = trajectory.times.last().copied().unwrap_or_default();
+    if end == plan.end_time { Ok(trajectory) } else { Err(format!("ended at {end} s")) }
+}
+
+/// A chain on hinges that turns about the first of them as one piece, and blocks that are fed by it and by each other.
+fn controlled_chain(random: &mut ChaCha8Rng) -> String {
+    let mut vector = |size: f64| Vector3::from_fn(|_, _| size * random.random_range(-1.0..1.0));
+    let list = |vector: Vector3| format!("{:?}", vector.as_slice());
+    let mut text = String::new();
+    let (mut pin, axis) = (vector(0.5), vector(1.0).normalize());
+    let (start, spin) = (pin, vector(3.0).x * axis);
+    let mut signals = vec!["0.3 + sin(5*t)".to_string()];
+    for body in 0..3 {
+        let (arm, hinge) = (vector(0.3), if body == 0 { axis } else { vector(1.0).normalize() });
+        let (centre, before) =
+            (pin + arm, if body == 0 { "ground".into() } else { format!("b{}", body - 1) });
+        let (turned, velocity) = (list(vector(1.0).normalize()), spin.cross(&(centre - start)));
+        let position = list(centre);
+        let (velocity, spin) = (list(velocity), list(spin));
+        writeln!(
+            text,
+            "[[body]]\nname = 'b{body}'\nmass = 1\ninertia = [0.02, 0.03, 0.04]\nposition = {position}\n\
+             orientation = {{ axis = {turned}, angle = 0.7 }}\nvelocity = {velocity}\nangular-velocity = {spin}\n\
+             [[revolute]]\nname = 'h{body}'\nbodies = ['{before}', 'b{body}']\npoint = {}\naxis = {}",
+            list(pin),
+            list(hinge)
+        )
+        .unwrap();
+        signals.extend([format!("h{body}.angle"), format!("h{body}.rate"), format!("b{body}.position.z")]);
+        pin = centre + arm;
+    }
+    for block in 0..3 {
+        let input = signals[random.random_range(0..signals.len())].clone();
+        let time = 10.0_f64.powf(random.random_range(-2.5..0.0));
+        match random.random_range(0..3) {
+            0 => write!(text, "[[pid]]\nname = 'c{block}'\nerror = '{input}'\nproportional = 2\nintegral = 1\nderivative = 0.1\nfilter-time = {time}\n"),
+            1 => write!(text, "[[transfer-function]]\nname = 'c{block}'\ninput = '{input}'\nnumerator = [1]\ndenominator = [{time}, 1]\n"),
+            _ => write!(
+                text,
+                "[[transfer-function]]\nname = 'c{block}'\ninput = '{input}'\nnumerator = [{time}, 1]\ndenominator = [{}, {}, 1]\n",
+                time * time,
+                1.4 * time
+            ),
+        }
+        .unwrap();
+        signals.push(format!("c{block}.output"));
+    }
+    text
+}
+
+#[test]
+fn forces_with_whole_periods_in_the_run_are_seen() {
+    for frequency in [10.0, 100.0, 200.0, 500.0] {
+        let omega = std::f64::consts::TAU * frequency;
+        let machine = common::read(&format!(
+            "[simulation]\nend-time = 1\nstep = 'auto'\nrtol = 1e-3\n[gravity]\nacceleration = [0, 0, 0]\n\
+             [[body]]\nname = 'b'\nmass = 1\ninertia = [1, 1, 1]\nmarkers = [{{ name = 'm', position = [1, 0, 0] }}]\n\
+             [[force]]\nbody = 'b'\nforce = ['{amplitude}*sin({omega}*t)', 0, 0]\n",
+            amplitude = omega * omega
+        ))
+        .unwrap();
+        let run = simulate(&machine).unwrap();
+        // ẍ = ω² sin ωt from rest.
+        let error = difference(&run, "b.position.x", |t| omega * t - (omega * t).sin());
+        within(&format!("{frequency} Hz"), error, 1e-2 * omega);
+    }
+}
