@@ -60,7 +60,7 @@ impl Integration<'_> {
         let next = self.accept(step);
         let condition = self.reported_condition();
         self.last_report = StepReport { step, iterations, condition, ..StepReport::default() };
-        self.go_on(next)?;
+        self.go_on(next, false)?;
         Ok(self.last_report)
     }
 
@@ -173,7 +173,8 @@ impl Integration<'_> {
             let unshortened = plan.shortened.then_some(free);
             self.state.control.propose(plan.step, error, unshortened, rejected, &control);
         }
-        self.go_on(next)?;
+        let to_corner = goal.is_some_and(|goal| goal.is_corner && plan.lands_on == Some(goal.end));
+        self.go_on(next, to_corner)?;
         report.condition = self.reported_condition();
         self.last_report = report;
         Ok(report)

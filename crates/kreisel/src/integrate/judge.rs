@@ -56,7 +56,12 @@ fn norm(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 
-/// What rates of error and of motion are measured by.
+/// What is left of an error above what rounding makes of none; what is not a number stays so.
+fn above(floor: f64, error: f64) -> f64 {
+    if error <= floor { 0.0 } else { error - floor }
+}
+
+/// What rates of error are measured by.
 pub(super) struct Judge {
     length: f64,
     /// Size against which each state is judged.
@@ -74,13 +79,14 @@ impl Judge {
     }
 
     /// The largest rate of error, in units of the tolerance, of rates per velocity coordinate that are of an
-    /// order in the step size.
+    /// order in the step size; `floor` is what rounding adds to them, in units of the length and of 1 rad.
     pub fn motion_error(
         &self,
         shape: &Shape,
         configuration: &[f64],
         control: &ErrorControl,
         (rates, order): (&[f64], u32),
+        floor: f64,
     ) -> ErrorSize {
         let mut worst = ErrorSize::none(order);
         for block in blocks(shape) {
@@ -88,7 +94,7 @@ impl Judge {
             let size = block.coordinates.map_or(1.0, |range| norm(&configuration[range]).max(self.length));
             let tolerance = (control.rtol * size + control.atol * scale) / control.horizon;
             let values = &rates[block.velocities.clone()];
-            let error = norm(values) / tolerance;
+            let error = above(floor * scale, norm(values)) / tolerance;
             worst.consider(error, || {
                 let largest = values.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
                 Equation::Equilibrium(block.velocities.start + largest.map_or(0, |(index, _)| index))
@@ -98,19 +104,19 @@ impl Judge {
     }
 
     /// The error of states, given its rates, in units of the tolerance: relative to a state, or to its scale
-    /// where it is small.
+    /// where it is small, as is the floor.
     pub fn add_state_errors(
         &self,
         internal_states: &[f64],
         control: &ErrorControl,
-        rates: impl Iterator<Item = f64>,
+        (rates, floor): (impl Iterator<Item = f64>, f64),
         worst: &mut ErrorSize,
     ) {
         for (i, rate) in rates.enumerate().filter(|(i, _)| !self.fading_states[*i]) {
             let scale = self.state_scales[i];
-            let tolerance =
-                (control.rtol * internal_states[i].abs().max(scale) + control.atol * scale) / control.horizon;
-            worst.consider(rate.abs() / tolerance, || Equation::State(i));
+            let size = internal_states[i].abs().max(scale);
+            let tolerance = (control.rtol * size + control.atol * scale) / control.horizon;
+            worst.consider(above(floor * size, rate.abs()) / tolerance, || Equation::State(i));
         }
     }
 }

@@ -21,13 +21,14 @@ impl Integration<'_> {
         self.start_at(StartPoint { time, side: Side::After })
     }
 
-    /// Does what the method asked for after a step.
-    pub(super) fn go_on(&mut self, next: Next) -> Result<(), StepError> {
+    /// Does what the method asked for after a step, which may have led to a corner of the inputs.
+    pub(super) fn go_on(&mut self, next: Next, to_corner: bool) -> Result<(), StepError> {
         if next == Next::GoOn {
             return Ok(());
         }
         let now = &self.state.now;
-        let at = StartPoint { time: now.time, side: Side::Both };
+        let time = if to_corner { now.time.next_down() } else { now.time };
+        let at = StartPoint { time, side: Side::Both };
         self.tools.kkt.set_states(&now.internal_states, &now.memory);
         self.state.clock.step = 0.0;
         self.start_at(at)

@@ -102,6 +102,28 @@ fn controlled_chain(random: &mut ChaCha8Rng) -> String {
 }
 
 #[test]
+fn no_machine_with_blocks_is_refused() {
+    let mut random = ChaCha8Rng::seed_from_u64(60);
+    let mut texts = vec![format!("{ARM}{FILTER}")];
+    texts.extend((0..60).map(|_| controlled_chain(&mut random)));
+    let mut refused = Vec::new();
+    for (index, text) in texts.iter().enumerate() {
+        for method in SCHEMES.iter().map(|method| method.word()) {
+            let group = if method == "updated-lagrangian" { "group = 'so3xr3'\n" } else { "" };
+            let machine = common::read(&format!("{}{group}{text}", auto(method, 0.05))).unwrap();
+            match simulate(&machine) {
+                Ok(run) => {
+                    let first = column(&run, "solver.step")[1];
+                    assert!(first > 1e-5 * 0.05, "{index}, {method}: the first step is {first} s");
+                }
+                Err(error) => refused.push(format!("{index}, {method}: {error}")),
+            }
+        }
+    }
+    assert!(refused.is_empty(), "{} refused:\n{}", refused.len(), refused.join("\n"));
+}
+
+#[test]
 fn forces_with_whole_periods_in_the_run_are_seen() {
     for frequency in [10.0, 100.0, 200.0, 500.0] {
         let omega = std::f64::consts::TAU * frequency;
@@ -116,5 +138,68 @@ fn forces_with_whole_periods_in_the_run_are_seen() {
         // ẍ = ω² sin ωt from rest.
         let error = difference(&run, "b.position.x", |t| omega * t - (omega * t).sin());
         within(&format!("{frequency} Hz"), error, 1e-2 * omega);
+    }
+}
+
+#[test]
+fn rounding_does_not_end_a_run_that_begins_with_a_tiny_step() {
+    for (name, end) in [("four-bar", "0.3"), ("bricard-6r", "0.3")] {
+        for method in ["index3", "hht-i3", "bdf2", "index2"] {
+            for first in ["1e-9", "1e-10"] {
+                let texts = settings(&[
+                    ("step", "auto"),
+                    ("rtol", "1e-6"),
+                    ("end-time", end),
+                    ("min-step", "1e-10"),
+                    ("initial-step", first),
+                    ("method", method),
+                ]);
+                let run = simulate(&common::model(name, &[], &texts));
+                assert!(run.is_ok(), "{name}, {method}, {first}: {}", run.err().unwrap_or_default());
+            }
+        }
+    }
+}
+
+#[test]
+fn rounding_does_not_end_a_run_far_from_the_origin() {
+    let far = "
+        [[body]]
+        name = 'arm'
+        mass = 1
+        inertia = [0.02, 0.03, 0.04]
+        position = [1000000.3, 0.1, 0.2]
+        [[revolute]]
+        name = 'hinge'
+        bodies = ['ground', 'arm']
+        point = [1000000, 0, 0]
+        axis = [0, 1, 0]
+    ";
+    let near = far.replace("1000000.3", "0.3").replace("1000000", "0");
+    for method in SCHEMES.iter().map(|method| method.word()) {
+        let group = if method == "updated-lagrangian" { "group = 'so3xr3'\n" } else { "" };
+        let angle = |arm: &str| {
+            let machine = common::read(&format!("{}{group}{arm}", auto(method, 0.2))).unwrap();
+            let run = simulate(&machine).unwrap_or_else(|error| panic!("{method}: {error}"));
+            common::last(&run, "hinge.angle")
+        };
+        // A position of 1e6 m is rounded by 1e-10 m.
+        within(method, (angle(far) - angle(&near)).abs(), 1e-5);
+    }
+}
+
+#[test]
+fn reactions_between_corners_that_nearly_coincide_are_no_rounding() {
+    let force = "[[force]]\nbody = 'arm'\nforce = [0, 0, '1e-3*(abs(t - 0.05) - abs(t - 0.050000005))']\n";
+    for (method, step) in [("index3", "'auto'"), ("hht-i3", "'auto'"), ("bdf2", "'auto'"), ("index3", "1e-3")]
+    {
+        let head = format!("[simulation]\nend-time = 0.1\nstep = {step}\nrtol = 1e-6\nmethod = '{method}'\n");
+        let run = simulate(&common::read(&format!("{head}{ARM}{force}")).unwrap()).unwrap();
+        let close = run.times.windows(2).filter(|pair| pair[1] - pair[0] < 1e-8 && pair[1] > pair[0]).count();
+        assert!(close > 0, "{method}, {step}: nothing landed on both corners");
+        let reaction = column(&run, "hinge.force.z");
+        // The arm turns by less than 0.01 rad in a step; the force itself is below 1e-11 N.
+        let jump = reaction.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f64::max);
+        within(&format!("{method}, {step}"), jump, 0.5);
     }
 }

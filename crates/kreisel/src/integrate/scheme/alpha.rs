@@ -456,7 +456,11 @@ impl<F: Formulation> Scheme for Alpha<F> {
         past.rates.accept(&now.internal_rates, &trial.values.internal_rates, parameters);
         past.step = step;
         newton.accept();
-        Next::GoOn
+        let is_lost = F::LEAVES_HIDDEN_RESIDUAL
+            && on.shape.constraint_count() > 0
+            && is_far_below(step, &on.settings)
+            && newton.work.loses_accelerations(&now.acceleration, step, looked_at(&on.settings));
+        if is_lost { Next::Start } else { Next::GoOn }
     }
 
     fn error(
@@ -485,11 +489,16 @@ impl<F: Formulation> Scheme for Alpha<F> {
         if growth != 1.0 {
             rates.iter_mut().for_each(|rate| *rate *= growth);
         }
-        let mut error = judge.motion_error(shape, &state.now.configuration, control, (rates, ORDER));
+        // Where λ follows from positions, a is found from them by two divisions by h: h² a has the rounding of
+        // an increment however small the step is, and so has the local error.
+        let floor = newton.work.sizes.round_off / step;
+        let (now, estimate) = (&state.now, (rates.as_slice(), ORDER));
+        let mut error =
+            judge.motion_error(shape, &now.configuration, control, estimate, floor * growth.max(1.0));
         let before = if before > 0.0 { before } else { past.step };
         let algebraic = &newton.work.algebraic;
-        let rates = past.rates.error_rates(&state.now, values, algebraic, parameters, (step, before));
-        judge.add_state_errors(&values.internal_states, control, rates, &mut error);
+        let rates = past.rates.error_rates(now, values, algebraic, parameters, (step, before));
+        judge.add_state_errors(&values.internal_states, control, (rates, floor), &mut error);
         error
     }
 
@@ -541,6 +550,16 @@ impl<F: Formulation> Scheme for Alpha<F> {
     fn newton(&mut self) -> Option<&mut NewtonStep> {
         Some(&mut self.newton)
     }
+}
+
+/// Time in which a motion is looked at.
+fn looked_at(settings: &Settings) -> f64 {
+    settings.error_control.map_or(1e3 * settings.step, |control| control.horizon)
+}
+
+/// Whether a step is far below those that a user chose: it was shortened to land on a time.
+fn is_far_below(step: f64, settings: &Settings) -> bool {
+    settings.error_control.is_some() || step < 1e-2 * settings.step
 }
 
 /// Values moved along the line from the previous ones.

@@ -174,8 +174,8 @@ pub(super) enum Side {
 pub(super) enum Next {
     /// With the next step.
     GoOn,
-    /// With a start from the present values: another method takes over.
-    #[allow(dead_code, reason = "the answer of a method that holds several")]
+    /// With a start from the present values: another method takes over, or what was computed is lost in
+    /// rounding.
     Start,
 }
 
