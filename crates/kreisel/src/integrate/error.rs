@@ -145,6 +145,23 @@ pub enum StepError {
         /// Where the error is largest.
         worst: String,
     },
+    /// A part turns so far in the smallest step that no step follows it.
+    #[error(
+        "a part turns by {angle:.3} rad in a step of {step:.1e} s at t = {time} s, the smallest allowed ({least:.1e} s): {part}. No \
+         step follows turns above 2 rad; take a smaller `min-step`, or look for a part that resists turning by next to nothing"
+    )]
+    TurnTooLarge {
+        /// Time at the start of the step.
+        time: f64,
+        /// The last step size tried.
+        step: f64,
+        /// Smallest step size.
+        least: f64,
+        /// The turn in rad.
+        angle: f64,
+        /// What turns.
+        part: String,
+    },
     /// No step, however small, could be computed.
     #[error("no step could be computed down to h = {step:.1e} s, the smallest allowed: {cause}")]
     NoStep {

@@ -1,6 +1,7 @@
 //! How large an error is in units of the tolerance.
 
 use super::control::ErrorControl;
+use super::turns::TurningNodes;
 use crate::dae::{Equation, Shape};
 use crate::lie::Group;
 
@@ -61,8 +62,9 @@ fn above(floor: f64, error: f64) -> f64 {
     if error <= floor { 0.0 } else { error - floor }
 }
 
-/// What rates of error are measured by.
+/// What steps are judged by.
 pub(super) struct Judge {
+    pub turns: TurningNodes,
     length: f64,
     /// Size against which each state is judged.
     state_scales: Vec<f64>,
@@ -75,7 +77,12 @@ impl Judge {
         let length = shape.scales.length;
         let mut fading_states = shape.fading_states.clone();
         fading_states.resize(shape.state_count(), false);
-        Self { length, state_scales: shape.scales_of_states(), fading_states }
+        Self {
+            turns: TurningNodes::new(&shape.space),
+            length,
+            state_scales: shape.scales_of_states(),
+            fading_states,
+        }
     }
 
     /// The largest rate of error, in units of the tolerance, of rates per velocity coordinate that are of an

@@ -28,6 +28,7 @@ mod saved;
 mod scheme;
 mod settings;
 mod state;
+mod turns;
 pub(crate) mod words;
 
 pub use begin::ResumeError;
@@ -44,6 +45,7 @@ pub use scheme::{
     Parameters, Parametrization, SCHEMES, SOI2, Scaling, Stability, UPDATED_LAGRANGIAN,
 };
 pub use settings::{IterationMatrix, PastMass, Predictor, Settings, Start, StepChange};
+pub(crate) use turns::{MAX_TURN, Turn, TurningNodes};
 pub use words::Words;
 
 /// Starts integrations with a method and its settings.

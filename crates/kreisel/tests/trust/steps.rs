@@ -189,6 +189,27 @@ fn rounding_does_not_end_a_run_far_from_the_origin() {
 }
 
 #[test]
+fn no_step_turns_a_part_further_than_it_can_follow() {
+    let texts = settings(&[("step", "auto"), ("rtol", "4e-3")]);
+    let run = simulate(&common::model("gear-pair", &[], &texts)).unwrap();
+    // Inertias ½ m r², that of the wheel by the square of the ratio; torque 5 N m against 0.08 N m s/rad at the pinion.
+    let inertia = 0.5 * 1.2 * 0.05 * 0.05 + 0.4 * 0.4 * 0.5 * 7.5 * 0.125 * 0.125;
+    let (time, speed) = (inertia / 0.08, 5.0 / 0.08);
+    let exact = |t: f64| speed * (t - time * (1.0 - (-t / time).exp()));
+    within("angle of the pinion", difference(&run, "pinion-bearing.angle", exact), 1e-2);
+}
+
+#[test]
+fn steady_spin_takes_steps_of_any_turn() {
+    let machine = common::read(
+        "[simulation]\nend-time = 100\nstep = 'auto'\n[gravity]\nacceleration = [0, 0, 0]\n\
+         [[body]]\nname = 'rotor'\nmass = 1\ninertia = [1, 2, 3]\nangular-velocity = [0, 0, 100]\n",
+    );
+    let run = simulate(&machine.unwrap()).unwrap();
+    assert!(run.times.len() < 100, "{} steps", run.times.len());
+}
+
+#[test]
 fn reactions_between_corners_that_nearly_coincide_are_no_rounding() {
     let force = "[[force]]\nbody = 'arm'\nforce = [0, 0, '1e-3*(abs(t - 0.05) - abs(t - 0.050000005))']\n";
     for (method, step) in [("index3", "'auto'"), ("hht-i3", "'auto'"), ("bdf2", "'auto'"), ("index3", "1e-3")]
