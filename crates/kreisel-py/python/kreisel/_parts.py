@@ -69,7 +69,7 @@ class Parts:
         - `parametrization`: Local coordinates of rotations in `updated-lagrangian`: the rotation vector or the conformal rotation vector. Default: `"rotation-vector"`.
         - `form`: Unknowns of a step of `bdf2`: positions and multipliers, or velocities as well. Default: `"two-field"`.
         - `scaling`: Scaling of equations and unknowns of `bdf2`, to study: only the first (with two fields the first two) makes round-off independent of the step. Default: `"left-right-velocities"`.
-        - `spectral_radius`: Damping of high frequencies: 1 none, 0 strongest. Default: `0.9`.
+        - `spectral_radius`: Damping of high frequencies: 1 none, 0 strongest; at most 0.98 with `step = "auto"`. Default: `0.9`.
         - `newton_rtol`: Relative tolerance of Newton's iteration. Default: `1e-10`.
         - `newton_atol`: Absolute tolerance of Newton's iteration, in units of the machine's length. Default: `1e-12`.
         - `mass_scale` [kg]: m of the scaling k + m/h² of forces in Newton's iteration; the mean mass of the bodies if left out; 0 for a scaling by k alone.

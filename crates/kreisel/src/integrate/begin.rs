@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Integrator;
-use super::control::ControlHistory;
+use super::control::{ControlHistory, damps_enough};
 use super::error::{StartError, StateError};
 use super::integration::{Integration, StepReport, Work};
 use super::interval::Scratch;
@@ -181,6 +181,11 @@ fn check_parameters(settings: &Settings, shape: &Shape) -> Result<(), StartError
         return Err(StartError::NotHht(settings.parameters.alpha_m()));
     }
     let constrained = shape.constraint_count() > 0;
+    let radius = settings.parameters.spectral_radius();
+    let by_error = settings.error_control.is_some() && settings.method.family() != Family::Fixed;
+    if by_error && !settings.allow_unstable && !damps_enough(radius) {
+        return Err(StartError::UndampedSteps(radius));
+    }
     match settings.parameters.stability() {
         _ if settings.allow_unstable => Ok(()),
         Stability::Unstable => Err(StartError::Unstable),

@@ -13,6 +13,17 @@
 
 use super::error::StartError;
 
+/// Largest spectral radius at infinite frequency with steps that the error chooses.
+pub(crate) const MAX_RADIUS: f64 = 0.98;
+/// The radii that are possible with such steps, and why.
+pub(crate) const POSSIBLE_RADII: &str = "at most 0.98 with steps by the error, since reactions would otherwise alternate from step to step without end (a number \
+     for `step` allows up to 1)";
+
+/// Whether a spectral radius suits steps that the error chooses.
+pub(crate) fn damps_enough(radius: f64) -> bool {
+    radius <= MAX_RADIUS + 1e-12
+}
+
 /// What a run with variable step size keeps to.
 ///
 /// The local error that a step adds to positions and rotations stays below

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::control::POSSIBLE_RADII;
 use super::scheme::ParameterError;
 use crate::constrained::{ConsistencyError, Miss, in_words};
 
@@ -56,6 +57,9 @@ pub enum StartError {
          method `index2`"
     )]
     UndampedMultipliers,
+    /// Steps that the error chooses, with parameters that damp next to nothing.
+    #[error("the spectral radius must be {POSSIBLE_RADII}, not {0}")]
+    UndampedSteps(f64),
     /// Parameters beyond the limit of stability.
     #[error("these parameters violate α_m ≤ α_f ≤ 1/2 and γ ≤ 2β: the method is unstable")]
     Unstable,

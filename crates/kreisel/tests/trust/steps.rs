@@ -224,3 +224,29 @@ fn reactions_between_corners_that_nearly_coincide_are_no_rounding() {
         within(&format!("{method}, {step}"), jump, 0.5);
     }
 }
+
+#[test]
+fn steps_by_the_error_need_damping() {
+    let text = |method: &str, radius: &str, step: &str| {
+        format!(
+            "[simulation]\nend-time = 1\nstep = {step}\nmethod = '{method}'\nspectral-radius = {radius}\n{ARM}"
+        )
+    };
+    for method in SCHEMES {
+        let has_choice = method.family() != Family::Fixed;
+        let refused = common::read(&text(method.word(), "1", "'auto'")).err();
+        assert_eq!(refused.is_some(), has_choice, "{method:?}");
+        if let Some(error) = refused {
+            assert!(error.contains("at most 0.98") && error.contains("alternate"), "{error}");
+        }
+        assert!(common::read(&text(method.word(), "0.98", "'auto'")).is_ok());
+        assert!(common::read(&text(method.word(), "1", "1e-3")).is_ok());
+    }
+    // Who names α, or gives settings by himself, reads the same words.
+    let machine = common::read(&text("index2", "0.9", "1e-3")).unwrap();
+    for parameters in [Parameters::hht(0.0), Parameters::chung_hulbert(1.0)] {
+        let settings = Settings::auto(INDEX2, parameters.unwrap(), ErrorControl::new(1e-4, 1.0));
+        let error = machine.start_with(settings).err().unwrap().to_string();
+        assert!(error.contains("at most 0.98") && error.contains("alternate"), "{error}");
+    }
+}

@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
+use super::StepSize;
 use super::table::{Setting, choice, flag};
-use crate::integrate::{Family, Method, OptionEntry, Parameters, SCHEMES};
+use crate::integrate::{Family, Method, OptionEntry, POSSIBLE_RADII, Parameters, SCHEMES, damps_enough};
 use crate::model::kind::key;
 use crate::model::{Dimension, Need, ValueKind};
 
@@ -66,13 +67,18 @@ pub(super) const SPECTRAL_RADIUS: Setting = Setting {
         "spectral-radius",
         ValueKind::Number(Dimension::NONE),
         Need::Default("0.9"),
-        "Damping of high frequencies: 1 none, 0 strongest.",
+        "Damping of high frequencies: 1 none, 0 strongest; at most 0.98 with `step = \"auto\"`.",
     ),
     flag: flag("NUMBER", "Spectral radius in place of the model's: 1 damps nothing, 0 most"),
     read: |given, run| {
         let radius = given.number()?;
-        let parameters = parameters(run.integrator.method, radius);
-        run.integrator.parameters = parameters.map_err(|possible| given.unsuitable(possible, radius))?;
+        let method = run.integrator.method;
+        run.integrator.parameters =
+            parameters(method, radius).map_err(|possible| given.unsuitable(possible, radius))?;
+        let by_error = run.step == Some(StepSize::Auto) && method.family() != Family::Fixed;
+        if by_error && !damps_enough(radius) {
+            return Err(given.unsuitable(POSSIBLE_RADII, radius));
+        }
         run.spectral_radius = radius;
         Ok(())
     },
