@@ -57,9 +57,9 @@ fn norm(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 
-/// What is left of an error above what rounding makes of none; what is not a number stays so.
+/// An error, or none if rounding would make as much of none; what is not a number stays so.
 fn above(floor: f64, error: f64) -> f64 {
-    if error <= floor { 0.0 } else { error - floor }
+    if error <= floor { 0.0 } else { error }
 }
 
 /// What steps are judged by.

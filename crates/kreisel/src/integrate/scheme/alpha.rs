@@ -489,9 +489,8 @@ impl<F: Formulation> Scheme for Alpha<F> {
         if growth != 1.0 {
             rates.iter_mut().for_each(|rate| *rate *= growth);
         }
-        // Where λ follows from positions, a is found from them by two divisions by h: h² a has the rounding of
-        // an increment however small the step is, and so has the local error.
-        let floor = newton.work.sizes.round_off / step;
+        let follows_positions = F::LEAVES_HIDDEN_RESIDUAL && shape.constraint_count() > 0;
+        let floor = newton.work.sizes.error_floor(follows_positions) / step;
         let (now, estimate) = (&state.now, (rates.as_slice(), ORDER));
         let mut error =
             judge.motion_error(shape, &now.configuration, control, estimate, floor * growth.max(1.0));

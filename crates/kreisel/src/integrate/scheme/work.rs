@@ -113,6 +113,17 @@ pub(super) struct Sizes {
     violation_round_off: f64,
 }
 
+impl Sizes {
+    /// What rounding adds to an estimate of the local error, in units of the length.
+    ///
+    /// Where accelerations follow from positions, by two divisions by h, h² a has the rounding of an increment
+    /// however small the step is, and so has the local error C h² (a_{n+1} − a_n). Otherwise forces have the
+    /// rounding of positions, which is less.
+    pub fn error_floor(&self, follows_positions: bool) -> f64 {
+        if follows_positions { self.round_off } else { self.violation_round_off / self.length }
+    }
+}
+
 /// Numbers that are needed for a moment.
 #[derive(Clone, Debug)]
 pub(super) struct StepScratch {
