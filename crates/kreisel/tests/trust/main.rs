@@ -4,6 +4,7 @@ mod allocation;
 #[path = "../common/mod.rs"]
 mod common;
 mod hard;
+mod lengths;
 mod sparse_lu_allocation;
 mod steps;
 mod turns;
