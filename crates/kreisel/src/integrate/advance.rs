@@ -5,7 +5,7 @@ use super::error::StepError;
 use super::integration::{Integration, StepReport};
 use super::interval::{Ends, Pending, Taken};
 use super::observer::Observer;
-use super::turns::{MAX_TURN, Turn};
+use super::turns::{MAX_TURN, NodeTurn};
 use crate::dae::{Control, Equation};
 
 /// Part of a step by which rounding may make it miss its end: a step so small would only magnify it.
@@ -220,7 +220,7 @@ impl Integration<'_> {
                 }
                 let time = self.state.now.time;
                 Err(match turn {
-                    Some(Turn { node, angle }) if error.size <= 1.0 => {
+                    Some(NodeTurn { node, angle }) if error.size <= 1.0 => {
                         let place = self.tools.shape.space.velocity_range(node).start;
                         let part = self.tools.dae.describe(Equation::Equilibrium(place));
                         StepError::TurnTooLarge { time, step, least, angle, part }
@@ -235,7 +235,7 @@ impl Integration<'_> {
     }
 
     /// The largest turn of the step that was computed, if it is worth a thought and not steady.
-    fn unsteady_turn(&self) -> Option<Turn> {
+    fn unsteady_turn(&self) -> Option<NodeTurn> {
         let Self { state, trial, tools, .. } = self;
         let ends = Ends { from: &state.now, to: &trial.values, increment: &trial.increment };
         tools.judge.turns.largest_unsteady(&ends, LARGE_TURN)

@@ -15,7 +15,7 @@ const STEADY: f64 = 0.1;
 
 /// How far a node turned in a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Turn {
+pub(crate) struct NodeTurn {
     pub node: usize,
     /// In rad.
     pub angle: f64,
@@ -32,10 +32,10 @@ impl TurningNodes {
     }
 
     /// The largest turn of a step above an angle that is not steady.
-    pub fn largest_unsteady(&self, ends: &Ends, above: f64) -> Option<Turn> {
+    pub fn largest_unsteady(&self, ends: &Ends, above: f64) -> Option<NodeTurn> {
         let Ends { from, to, increment } = ends;
         let step = to.time - from.time;
-        let mut largest: Option<Turn> = None;
+        let mut largest: Option<NodeTurn> = None;
         for &(node, place) in &self.0 {
             let turn = &increment[place..place + 3];
             let angle = size(turn.iter().copied());
@@ -47,7 +47,7 @@ impl TurningNodes {
                 size(turn.iter().zip(spin).map(|(turn, spin)| turn - step * spin)) <= STEADY
             });
             if !is_steady {
-                largest = Some(Turn { node, angle });
+                largest = Some(NodeTurn { node, angle });
             }
         }
         largest

@@ -1,7 +1,7 @@
 //! Remembers how far parts turn in a step, to tell of turns that no step follows.
 
 use crate::dae::{Dae, Note, NoteKind};
-use crate::integrate::{Ends, MAX_TURN, Turn, TurningNodes};
+use crate::integrate::{Ends, MAX_TURN, NodeTurn, TurningNodes};
 use crate::kinematics::NodeId;
 use crate::machine::Machine;
 use crate::system::System;
@@ -19,7 +19,7 @@ pub(super) struct TurnWatch {
 
 #[derive(Clone, Copy, Debug)]
 struct LargeTurn {
-    turn: Turn,
+    turn: NodeTurn,
     /// Where the step ended and how long it was, in s.
     time: f64,
     step: f64,
@@ -40,7 +40,7 @@ impl TurnWatch {
 
     /// What is worth telling of the turns.
     pub fn note(&self, machine: &Machine) -> Option<Note> {
-        let LargeTurn { turn: Turn { node, angle }, time, step } = self.largest?;
+        let LargeTurn { turn: NodeTurn { node, angle }, time, step } = self.largest?;
         let name = machine.system.node_name(NodeId(node));
         let smaller = step * (GOOD_TURN / angle).max(MIN_CUT);
         let advice = format!("take steps below {smaller:.1e} s, or `step = \"auto\"`");

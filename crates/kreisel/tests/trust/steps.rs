@@ -210,6 +210,21 @@ fn steady_spin_takes_steps_of_any_turn() {
 }
 
 #[test]
+fn a_turn_that_the_smallest_step_does_not_follow_ends_the_run_with_a_name() {
+    let machine = common::read(
+        "[simulation]\nend-time = 1\nstep = 'auto'\nrtol = 1e6\nmin-step = 0.1\nmax-step = 0.1\n[gravity]\nacceleration = [0, 0, 0]\n\
+         [[body]]\nname = 'rotor'\nmass = 1\ninertia = [1, 1, 1]\n[[force]]\nbody = 'rotor'\ntorque = [0, 0, 600]\n",
+    )
+    .unwrap();
+    let mut run = machine.start_with(machine.plan().unwrap().integration).unwrap();
+    let error = run.advance(1.0).unwrap_err().to_string();
+    assert!(
+        error.contains("turns by") && error.contains("`rotor`") && error.contains("`min-step`"),
+        "{error}"
+    );
+}
+
+#[test]
 fn reactions_between_corners_that_nearly_coincide_are_no_rounding() {
     let force = "[[force]]\nbody = 'arm'\nforce = [0, 0, '1e-3*(abs(t - 0.05) - abs(t - 0.050000005))']\n";
     for (method, step) in [("index3", "'auto'"), ("hht-i3", "'auto'"), ("bdf2", "'auto'"), ("index3", "1e-3")]
@@ -249,4 +264,39 @@ fn steps_by_the_error_need_damping() {
         let error = machine.start_with(settings).err().unwrap().to_string();
         assert!(error.contains("at most 0.98") && error.contains("alternate"), "{error}");
     }
+}
+
+#[test]
+fn a_weight_on_a_thin_wire_swings_like_a_pendulum() {
+    // A steel wire of 0.8 mm: vibrations of its sections are far faster than any step that the swing needs, so that
+    // only a method that damps them is left to choose its steps by the swing.
+    let text = "
+        [simulation]
+        end-time = 0.4
+        step = 'auto'
+        rtol = 1e-2
+        spectral-radius = 0
+        output-step = 0.01
+        start = 'static'
+        [[body]]
+        name = 'weight'
+        shape = { kind = 'sphere', radius = 0.05 }
+        mass = 5
+        position = [0, 0, -2]
+        velocity = [0.2, 0, 0]
+        [[beam]]
+        name = 'wire'
+        from = [0, 0, 0]
+        to = [0, 0, -2]
+        start = 'ground'
+        end = 'weight'
+        elements = 20
+        order = 2
+        section = { shape = 'circle', radius = 0.0004, youngs-modulus = 210e9, poisson-ratio = 0.3, density = 7850 }
+    ";
+    let run = simulate(&common::read(text).unwrap()).unwrap();
+    // v₀/ω sin ωt with ω² = g/L: the wire has 1.6e-3 of the mass, and stretches by 5e-4 of its length.
+    let omega = (9.80665_f64 / 2.0).sqrt();
+    let error = difference(&run, "weight.position.x", |t| 0.2 / omega * (omega * t).sin());
+    within("sideways", error, 5e-4);
 }
