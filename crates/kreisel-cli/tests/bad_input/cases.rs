@@ -155,6 +155,12 @@ const MODELS: &[(&str, &str, &str, &str)] = &[
     ("[simulation]\nend-time = 0\n", "m.toml:6:12", "after the start", ""),
     ("[simulation]\nend-time = 1\nmethod = 'index4'\n", "m.toml:7:10", "one of `index2`", ""),
     ("[simulation]\nend-time = 1\nspectral-radius = 1.5\n", "m.toml:7:19", "between 0 and 1", ""),
+    (
+        "[simulation]\nend-time = 1\nstep = 'auto'\nspectral-radius = 1\n",
+        "m.toml:8:19",
+        "at most 0.98 with steps by the error",
+        "a number for `step`",
+    ),
     ("[simulation]\nend-time = 1\nnewton-rtol = 0\n", "m.toml:7:15", "positive", ""),
     ("[simulation]\nend-time = 1\ndefault-sensors = 1\n", "m.toml:7:19", "`true` or `false`", ""),
     // Sensors.

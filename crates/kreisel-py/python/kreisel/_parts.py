@@ -64,13 +64,13 @@ class Parts:
         - `atol`: With `step = "auto"`: error that is always allowed, in lengths of the machine and rad. Default: `1e-8`.
         - `min_step` [s]: With `step = "auto"`: smallest step; 1e-10 of the run if not given.
         - `max_step` [s]: With `step = "auto"`: largest step; a tenth of the run if not given.
-        - `initial_step` [s]: With `step = "auto"`: first step; chosen from the forces at the start if not given.
+        - `initial_step` [s]: With `step = "auto"`: first step, cut until its error is small enough; 0.6 % of the run if not given.
         - `output_step` [s]: Distance of output times; every step if not given.
         - `method`: Formulation of the constraints: `index2` keeps positions and velocities; `index3` keeps positions only and is cheaper; `soi2` keeps both and suits forces that depend on reactions; `hht-i3` is a relative of `index3`; `hht-soi2` is a relative of `soi2`; `updated-lagrangian` is `index3` in local coordinates of each step, to compare with (group `so3xr3`); `bdf2` is the two-step backward differentiation formula, which damps more: always with a `spectral-radius` of 0. Default: `"index2"`.
         - `parametrization`: Local coordinates of rotations in `updated-lagrangian`: the rotation vector or the conformal rotation vector. Default: `"rotation-vector"`.
         - `form`: Unknowns of a step of `bdf2`: positions and multipliers, or velocities as well. Default: `"two-field"`.
         - `scaling`: Scaling of equations and unknowns of `bdf2`, to study: only the first (with two fields the first two) makes round-off independent of the step. Default: `"left-right-velocities"`.
-        - `spectral_radius`: Damping of high frequencies: 1 none, 0 strongest. Default: `0.9`.
+        - `spectral_radius`: Damping of high frequencies: 1 none, 0 strongest; at most 0.98 with `step = "auto"`. Default: `0.9`.
         - `newton_rtol`: Relative tolerance of Newton's iteration. Default: `1e-10`.
         - `newton_atol`: Absolute tolerance of Newton's iteration, in units of the machine's length. Default: `1e-12`.
         - `mass_scale` [kg]: m of the scaling k + m/h² of forces in Newton's iteration; the mean mass of the bodies if left out; 0 for a scaling by k alone.

@@ -3,9 +3,10 @@
 use super::control::{ErrorControl, cut, cut_after_failure};
 use super::error::StepError;
 use super::integration::{Integration, StepReport};
-use super::interval::{Pending, Taken};
+use super::interval::{Ends, Pending, Taken};
 use super::observer::Observer;
-use crate::dae::Control;
+use super::turns::{MAX_TURN, NodeTurn};
+use crate::dae::{Control, Equation};
 
 /// Part of a step by which rounding may make it miss its end: a step so small would only magnify it.
 const SLIVER: f64 = 1e-6;
@@ -20,6 +21,9 @@ const MIN_PART_OF_TIME: f64 = 64.0 * f64::EPSILON;
 /// Most times that an observer may ask for another end of one step: root finding needs a handful.
 const MAX_LANDINGS: usize = 60;
 
+/// Turns below this, in rad, have no say in the size of steps.
+const LARGE_TURN: f64 = 0.5 * MAX_TURN;
+
 /// A step that is to be tried.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
@@ -33,8 +37,8 @@ struct Plan {
 /// What came of a step under error control.
 #[derive(Clone, Copy, Debug)]
 enum Tried {
-    /// It is good enough; its error is of this order in its size.
-    Good(u32),
+    /// It is good enough; what the next step is chosen by, and its order in the size of the step.
+    Good(f64, u32),
     /// A step of this size is to be tried.
     Cut(f64),
 }
@@ -60,7 +64,7 @@ impl Integration<'_> {
         let next = self.accept(step);
         let condition = self.reported_condition();
         self.last_report = StepReport { step, iterations, condition, ..StepReport::default() };
-        self.go_on(next)?;
+        self.go_on(next, false)?;
         Ok(self.last_report)
     }
 
@@ -95,7 +99,7 @@ impl Integration<'_> {
     }
 
     /// The size that the next step has if nothing stands in its way.
-    fn usual_step(&self) -> f64 {
+    pub(super) fn usual_step(&self) -> f64 {
         if self.tools.settings.error_control.is_some() {
             self.state.control.next_step
         } else {
@@ -142,16 +146,18 @@ impl Integration<'_> {
         observer: &mut dyn Observer,
     ) -> Result<StepReport, StepError> {
         let mut plan = self.plan(goal);
+        // The size without landing.
+        let mut free = self.usual_step();
         let mut report = StepReport::default();
-        let (mut landings, mut order) = (0, 0);
+        let (mut landings, mut error) = (0, (0.0, 0));
         loop {
             report.step = plan.step;
             match self.tools.settings.error_control {
                 None => report.iterations = self.attempt(plan.step)?,
                 Some(control) => match self.controlled_attempt(&mut report, &control)? {
-                    Tried::Good(error_order) => order = error_order,
+                    Tried::Good(size, order) => error = (size, order),
                     Tried::Cut(step) => {
-                        plan = Plan { step, lands_on: None, shortened: false };
+                        (plan, free) = (Plan { step, lands_on: None, shortened: false }, step);
                         continue;
                     }
                 },
@@ -167,10 +173,11 @@ impl Integration<'_> {
         }
         if let Some(control) = self.tools.settings.error_control {
             let rejected = report.rejections > 0;
-            let error = (report.error, order);
-            self.state.control.propose(plan.step, error, plan.shortened, rejected, &control);
+            let unshortened = plan.shortened.then_some(free);
+            self.state.control.propose(plan.step, error, unshortened, rejected, &control);
         }
-        self.go_on(next)?;
+        let to_corner = goal.is_some_and(|goal| goal.is_corner && plan.lands_on == Some(goal.end));
+        self.go_on(next, to_corner)?;
         report.condition = self.reported_condition();
         self.last_report = report;
         Ok(report)
@@ -198,17 +205,39 @@ impl Integration<'_> {
                 report.iterations = iterations;
                 let error = self.scheme.error(&self.tools, &self.state, step, &self.trial, control);
                 report.error = error.size;
-                if error.size <= 1.0 {
-                    return Ok(Tried::Good(error.order));
+                // A turn counts like an error of the same order that is 1 where it is too large: the step keeps
+                // away from it as it does from the tolerance.
+                let turn = self.unsteady_turn();
+                let by_turn = turn.map_or(0.0, |turn| (turn.angle / MAX_TURN).powf(f64::from(error.order)));
+                let size = if by_turn > error.size { by_turn } else { error.size };
+                if size <= 1.0 {
+                    return Ok(Tried::Good(size, error.order));
                 }
                 report.rejections += 1;
                 self.work.rejections += 1;
-                if step <= least {
-                    let (time, worst) = (self.state.now.time, self.tools.dae.describe(error.worst));
-                    return Err(StepError::ErrorTooLarge { time, step, least, error: error.size, worst });
+                if step > least {
+                    return Ok(Tried::Cut((cut(size, error.order) * step).max(least)));
                 }
-                Ok(Tried::Cut((cut(error.size, error.order) * step).max(least)))
+                let time = self.state.now.time;
+                Err(match turn {
+                    Some(NodeTurn { node, angle }) if error.size <= 1.0 => {
+                        let place = self.tools.shape.space.velocity_range(node).start;
+                        let part = self.tools.dae.describe(Equation::Equilibrium(place));
+                        StepError::TurnTooLarge { time, step, least, angle, part }
+                    }
+                    _ => {
+                        let worst = self.tools.dae.describe(error.worst);
+                        StepError::ErrorTooLarge { time, step, least, error: error.size, worst }
+                    }
+                })
             }
         }
+    }
+
+    /// The largest turn of the step that was computed, if it is worth a thought and not steady.
+    fn unsteady_turn(&self) -> Option<NodeTurn> {
+        let Self { state, trial, tools, .. } = self;
+        let ends = Ends { from: &state.now, to: &trial.values, increment: &trial.increment };
+        tools.judge.turns.largest_unsteady(&ends, LARGE_TURN)
     }
 }

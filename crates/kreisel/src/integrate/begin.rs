@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Integrator;
+use super::control::{ControlHistory, damps_enough};
 use super::error::{StartError, StateError};
 use super::integration::{Integration, StepReport, Work};
 use super::interval::Scratch;
@@ -36,7 +37,7 @@ impl Integrator {
         let failed = |failure: KktFailure| failure.at_start(dae, initial.time);
         let at = StartPoint { time: initial.time, side: Side::Both };
         let step = integration.tools.settings.step;
-        integration.start_method(Some(step), at).map_err(failed)?;
+        integration.start_method(step, at).map_err(failed)?;
         let Values { time, configuration, velocity, acceleration, memory, .. } = &integration.state.now;
         let kkt = &mut integration.tools.kkt;
         let misses = kkt.contradicting_accelerations(dae, *time, configuration, velocity, acceleration);
@@ -45,8 +46,9 @@ impl Integrator {
         if dae.couplings_differ(&vec![0.0; memory.len()], memory) {
             integration.renew_couplings();
         }
-        if integration.tools.settings.error_control.is_some() {
-            integration.start_method(None, at).map_err(failed)?;
+        if let Some(control) = integration.tools.settings.error_control {
+            // The attempt starts anew for it: a step that is too large for that is cut like any other.
+            integration.state.control = ControlHistory::starting(control.first_step());
         }
         integration.previous = integration.state.now.clone();
         Ok(integration)
@@ -179,6 +181,11 @@ fn check_parameters(settings: &Settings, shape: &Shape) -> Result<(), StartError
         return Err(StartError::NotHht(settings.parameters.alpha_m()));
     }
     let constrained = shape.constraint_count() > 0;
+    let radius = settings.parameters.spectral_radius();
+    let by_error = settings.error_control.is_some() && settings.method.family() != Family::Fixed;
+    if by_error && !settings.allow_unstable && !damps_enough(radius) {
+        return Err(StartError::UndampedSteps(radius));
+    }
     match settings.parameters.stability() {
         _ if settings.allow_unstable => Ok(()),
         Stability::Unstable => Err(StartError::Unstable),

@@ -13,6 +13,17 @@
 
 use super::error::StartError;
 
+/// Largest spectral radius at infinite frequency with steps that the error chooses.
+pub(crate) const MAX_RADIUS: f64 = 0.98;
+/// The radii that are possible with such steps, and why.
+pub(crate) const POSSIBLE_RADII: &str = "at most 0.98 with steps by the error, since reactions would otherwise alternate from step to step without end (a number \
+     for `step` allows up to 1)";
+
+/// Whether a spectral radius suits steps that the error chooses.
+pub(crate) fn damps_enough(radius: f64) -> bool {
+    radius <= MAX_RADIUS + 1e-12
+}
+
 /// What a run with variable step size keeps to.
 ///
 /// The local error that a step adds to positions and rotations stays below
@@ -29,7 +40,7 @@ pub struct ErrorControl {
     pub min_step: f64,
     /// Largest step size in s.
     pub max_step: f64,
-    /// First step size in s; absent to have it chosen.
+    /// First step size in s; absent for 0.6 % of the horizon. It is cut until its error is small enough.
     pub initial_step: Option<f64>,
     /// Time in s in which the errors of the steps may add up to the tolerance: the length of a run.
     pub horizon: f64,
@@ -67,6 +78,11 @@ impl ErrorControl {
         Ok(())
     }
 
+    /// The first step that is tried.
+    pub(super) fn first_step(&self) -> f64 {
+        self.clamp(self.initial_step.unwrap_or(FIRST_PART * self.horizon))
+    }
+
     /// A step size within the limits.
     pub(super) fn clamp(&self, step: f64) -> f64 {
         step.max(self.min_step).min(self.max_step)
@@ -84,6 +100,11 @@ pub struct ControlHistory {
     pub last_ratio: f64,
 }
 
+/// Part of the horizon that is tried as the first step: nothing is known of the motion yet but how long it is
+/// looked at, and a step that is too large is cut in a few tries, whatever the reason. It is a hundredth less
+/// the golden section, since motions are often looked at for a round number of periods: a force of 100 Hz does
+/// not change at all in a hundredth of a second.
+const FIRST_PART: f64 = 0.00618;
 /// Part θ of the tolerance that is aimed at.
 const AIM: f64 = 0.7;
 /// Smallest error that counts: below, the step grows as fast as it may.
@@ -121,13 +142,13 @@ impl ControlHistory {
 
     /// Proposes the next step after an accepted one.
     ///
-    /// `shortened` is a step that was taken to land on a time: it says nothing against the size proposed before.
+    /// A step that was shortened to land on a time says nothing against the size that it would have had.
     /// After a rejection the step does not grow at once.
     pub(super) fn propose(
         &mut self,
         step: f64,
         (error, order): (f64, u32),
-        shortened: bool,
+        unshortened: Option<f64>,
         rejected: bool,
         limits: &ErrorControl,
     ) {
@@ -143,9 +164,9 @@ impl ControlHistory {
             ratio = ratio.min(1.0);
         }
         let mut next = step * ratio;
-        if shortened && !rejected {
+        if let Some(unshortened) = unshortened {
             // The filter knows steps of the proposed size, not the shortened one.
-            (next, ratio) = (next.max(self.next_step), 1.0);
+            (next, ratio) = (next.max(unshortened), 1.0);
         } else {
             self.last_error = error.max(MIN_ERROR);
         }
@@ -168,7 +189,7 @@ mod tests {
             while step * step > 1.0 {
                 (step, rejected) = (step * cut(step * step, 2), true);
             }
-            memory.propose(step, (step * step, 2), false, rejected, &control);
+            memory.propose(step, (step * step, 2), None, rejected, &control);
             steps.push(step);
         }
         steps
@@ -190,10 +211,13 @@ mod tests {
     fn a_step_shortened_to_land_does_not_make_the_next_one_small() {
         let control = ErrorControl::new(1e-3, 1.0);
         let mut memory = ControlHistory::starting(0.8);
-        memory.propose(0.8, (0.64, 2), false, false, &control);
+        memory.propose(0.8, (0.64, 2), None, false, &control);
         let proposed = memory.next_step;
-        memory.propose(1e-5, (1e-10, 2), true, false, &control);
+        memory.propose(1e-5, (1e-10, 2), Some(proposed), false, &control);
         assert_eq!(memory.next_step, proposed);
+        // Nor does one that was cut before it was shortened.
+        memory.propose(1e-5, (1e-10, 2), Some(0.5 * proposed), true, &control);
+        assert_eq!(memory.next_step, 0.5 * proposed);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::control::POSSIBLE_RADII;
 use super::scheme::ParameterError;
 use crate::constrained::{ConsistencyError, Miss, in_words};
 
@@ -56,6 +57,9 @@ pub enum StartError {
          method `index2`"
     )]
     UndampedMultipliers,
+    /// Steps that the error chooses, with parameters that damp next to nothing.
+    #[error("the spectral radius must be {POSSIBLE_RADII}, not {0}")]
+    UndampedSteps(f64),
     /// Parameters beyond the limit of stability.
     #[error("these parameters violate α_m ≤ α_f ≤ 1/2 and γ ≤ 2β: the method is unstable")]
     Unstable,
@@ -144,6 +148,23 @@ pub enum StepError {
         error: f64,
         /// Where the error is largest.
         worst: String,
+    },
+    /// A part turns so far in the smallest step that no step follows it.
+    #[error(
+        "a part turns by {angle:.3} rad in a step of {step:.1e} s at t = {time} s, the smallest allowed ({least:.1e} s): {part}. No \
+         step follows turns above 2 rad; take a smaller `min-step`, or look for a part that resists turning by next to nothing"
+    )]
+    TurnTooLarge {
+        /// Time at the start of the step.
+        time: f64,
+        /// The last step size tried.
+        step: f64,
+        /// Smallest step size.
+        least: f64,
+        /// The turn in rad.
+        angle: f64,
+        /// What turns.
+        part: String,
     },
     /// No step, however small, could be computed.
     #[error("no step could be computed down to h = {step:.1e} s, the smallest allowed: {cause}")]

@@ -1,6 +1,5 @@
 //! An integration under way: what it knows, and the acceptance of a step.
 
-use super::control::ControlHistory;
 use super::error::StepError;
 use super::interval::Scratch;
 use super::saved::Saved;
@@ -324,17 +323,14 @@ impl<'d> Integration<'d> {
             false => StartPoint { time: now.time, side: Side::Both },
         };
         self.tools.kkt.set_states(&now.internal_states, &now.memory);
-        self.start_method(Some(step), at).map_err(|failure| self.kkt_error(failure, step))
+        self.start_method(step, at).map_err(|failure| self.kkt_error(failure, step))
     }
 
-    /// Lets the method start from the present positions and velocities, with a first step of its own choice if
-    /// none is given.
-    pub(super) fn start_method(&mut self, step: Option<f64>, at: StartPoint) -> Result<(), KktFailure> {
+    /// Lets the method start from the present positions and velocities, for a first step of a size.
+    pub(super) fn start_method(&mut self, step: f64, at: StartPoint) -> Result<(), KktFailure> {
         let Self { tools, scheme, state, .. } = self;
-        state.clock.first_step = scheme.start(tools, state, step, at)?;
-        if step.is_none() && tools.settings.error_control.is_some() {
-            state.control = ControlHistory::starting(state.clock.first_step);
-        }
+        scheme.start(tools, state, step, at)?;
+        state.clock.first_step = step;
         Ok(())
     }
 

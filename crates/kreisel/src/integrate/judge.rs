@@ -1,7 +1,7 @@
 //! How large an error is in units of the tolerance.
 
 use super::control::ErrorControl;
-use crate::constrained::coordinate_scales;
+use super::turns::TurningNodes;
 use crate::dae::{Equation, Shape};
 use crate::lie::Group;
 
@@ -57,11 +57,15 @@ fn norm(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 
-/// What rates of error and of motion are measured by.
+/// An error, or none if rounding would make as much of none; what is not a number stays so.
+fn above(floor: f64, error: f64) -> f64 {
+    if error <= floor { 0.0 } else { error }
+}
+
+/// What steps are judged by.
 pub(super) struct Judge {
+    pub turns: TurningNodes,
     length: f64,
-    /// Size against which each velocity coordinate is judged: 1 rad or the system's length.
-    coordinate_scales: Vec<f64>,
     /// Size against which each state is judged.
     state_scales: Vec<f64>,
     /// Which states the step size need not follow.
@@ -74,21 +78,22 @@ impl Judge {
         let mut fading_states = shape.fading_states.clone();
         fading_states.resize(shape.state_count(), false);
         Self {
+            turns: TurningNodes::new(&shape.space),
             length,
-            coordinate_scales: coordinate_scales(shape, length),
             state_scales: shape.scales_of_states(),
             fading_states,
         }
     }
 
     /// The largest rate of error, in units of the tolerance, of rates per velocity coordinate that are of an
-    /// order in the step size.
+    /// order in the step size; `floor` is what rounding adds to them, in units of the length and of 1 rad.
     pub fn motion_error(
         &self,
         shape: &Shape,
         configuration: &[f64],
         control: &ErrorControl,
         (rates, order): (&[f64], u32),
+        floor: f64,
     ) -> ErrorSize {
         let mut worst = ErrorSize::none(order);
         for block in blocks(shape) {
@@ -96,7 +101,7 @@ impl Judge {
             let size = block.coordinates.map_or(1.0, |range| norm(&configuration[range]).max(self.length));
             let tolerance = (control.rtol * size + control.atol * scale) / control.horizon;
             let values = &rates[block.velocities.clone()];
-            let error = norm(values) / tolerance;
+            let error = above(floor * scale, norm(values)) / tolerance;
             worst.consider(error, || {
                 let largest = values.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
                 Equation::Equilibrium(block.velocities.start + largest.map_or(0, |(index, _)| index))
@@ -106,35 +111,19 @@ impl Judge {
     }
 
     /// The error of states, given its rates, in units of the tolerance: relative to a state, or to its scale
-    /// where it is small.
+    /// where it is small, as is the floor.
     pub fn add_state_errors(
         &self,
         internal_states: &[f64],
         control: &ErrorControl,
-        rates: impl Iterator<Item = f64>,
+        (rates, floor): (impl Iterator<Item = f64>, f64),
         worst: &mut ErrorSize,
     ) {
         for (i, rate) in rates.enumerate().filter(|(i, _)| !self.fading_states[*i]) {
             let scale = self.state_scales[i];
-            let tolerance =
-                (control.rtol * internal_states[i].abs().max(scale) + control.atol * scale) / control.horizon;
-            worst.consider(rate.abs() / tolerance, || Equation::State(i));
+            let size = internal_states[i].abs().max(scale);
+            let tolerance = (control.rtol * size + control.atol * scale) / control.horizon;
+            worst.consider(above(floor * size, rate.abs()) / tolerance, || Equation::State(i));
         }
-    }
-
-    /// Largest rate of a state in units of the state, or of its scale where it is small.
-    pub fn largest_state_rate(&self, rates: &[f64], internal_states: &[f64]) -> f64 {
-        let scales = internal_states.iter().zip(&self.state_scales);
-        rates
-            .iter()
-            .zip(scales)
-            .map(|(rate, (c, scale))| rate.abs() / c.abs().max(*scale))
-            .fold(0.0, f64::max)
-    }
-
-    /// Largest component in units of the system's length and of 1 rad.
-    pub fn largest_rate(&self, values: &[f64]) -> f64 {
-        let scaled = values.iter().zip(&self.coordinate_scales).map(|(value, scale)| value.abs() / scale);
-        scaled.fold(0.0, f64::max)
     }
 }

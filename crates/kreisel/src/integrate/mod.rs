@@ -28,10 +28,12 @@ mod saved;
 mod scheme;
 mod settings;
 mod state;
+mod turns;
 pub(crate) mod words;
 
 pub use begin::ResumeError;
 pub use control::{ControlHistory, ErrorControl};
+pub(crate) use control::{POSSIBLE_RADII, damps_enough};
 pub use error::{StartError, StateError, StepError};
 pub use integration::{Integration, Statistics, StepReport};
 pub use interval::{Ends, Interval};
@@ -44,6 +46,7 @@ pub use scheme::{
     Parameters, Parametrization, SCHEMES, SOI2, Scaling, Stability, UPDATED_LAGRANGIAN,
 };
 pub use settings::{IterationMatrix, PastMass, Predictor, Settings, Start, StepChange};
+pub(crate) use turns::{MAX_TURN, NodeTurn, TurningNodes};
 pub use words::Words;
 
 /// Starts integrations with a method and its settings.

@@ -1,5 +1,6 @@
 //! New starts in the course of an integration.
 
+use super::control::ControlHistory;
 use super::error::StepError;
 use super::integration::Integration;
 use super::scheme::{Next, Side, StartPoint};
@@ -20,20 +21,27 @@ impl Integration<'_> {
         self.start_at(StartPoint { time, side: Side::After })
     }
 
-    /// Does what the method asked for after a step.
-    pub(super) fn go_on(&mut self, next: Next) -> Result<(), StepError> {
+    /// Does what the method asked for after a step, which may have led to a corner of the inputs.
+    pub(super) fn go_on(&mut self, next: Next, to_corner: bool) -> Result<(), StepError> {
         if next == Next::GoOn {
             return Ok(());
         }
         let now = &self.state.now;
-        let at = StartPoint { time: now.time, side: Side::Both };
+        let time = if to_corner { now.time.next_down() } else { now.time };
+        let at = StartPoint { time, side: Side::Both };
         self.tools.kkt.set_states(&now.internal_states, &now.memory);
         self.state.clock.step = 0.0;
         self.start_at(at)
     }
 
+    /// Starts with the step that would have come next: what happened before says nothing about its error, but
+    /// more about its size than anything else does.
     fn start_at(&mut self, at: StartPoint) -> Result<(), StepError> {
-        self.start_method(None, at).map_err(|failure| self.kkt_error(failure, self.state.clock.first_step))
+        let step = self.usual_step();
+        if self.tools.settings.error_control.is_some() {
+            self.state.control = ControlHistory::starting(step);
+        }
+        self.start_method(step, at).map_err(|failure| self.kkt_error(failure, step))
     }
 
     /// Projects the velocity onto the hidden constraints with the smallest change in the norm of the mass

@@ -116,7 +116,7 @@ impl Integration<'_> {
             found.last_by_field[field] = found.last_by_field[field].max(value.abs());
         }
         let next = self.accept(step);
-        self.go_on(next)?;
+        self.go_on(next, false)?;
         Ok(found)
     }
 }

@@ -153,6 +153,11 @@ impl Settings {
         Self::new(method, parameters, step).with_error_control(control)
     }
 
+    /// C_q of the local error C_q h³ v̈ in q.
+    pub fn error_constant(&self) -> f64 {
+        (self.method.0.error_constant)(&self.parameters)
+    }
+
     /// What was chosen of an option that only some methods have: `settings.option::<Form>()`.
     pub fn option<O: MethodOption>(&self) -> O {
         self.options.get()

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::beam::{BeamEntry, Station};
 use super::entry::{Attachment, BodyEntry, JointEntry, MeasuredCoordinate};
 use crate::kinematics::{Frame, NodeId, NodeMotion, Relative};
-use crate::lie::{Group, Matrix3, Pose};
+use crate::lie::{Group, Matrix3, Pose, Vector3};
 use crate::model::error::ModelError;
 use crate::model::{Place, Reference, name};
 
@@ -254,20 +254,38 @@ impl Frames {
         if masses.is_empty() { 1.0 } else { masses.iter().sum::<f64>() / masses.len() as f64 }
     }
 
-    /// Largest distance of a joint or marker from its body's centre, length of a rod or radius of a wheel; 1
-    /// m if there is none.
+    /// Size of the machine as it is drawn, in m: the diagonal of a box around its bodies, the frames of joints
+    /// on them and its beams, or a length that no frame shows if that is larger.
+    ///
+    /// Bodies that all stand at one point say by their inertia how large they are; 1 m if they have none.
     pub(super) fn extent(&self) -> f64 {
-        let arms = (self.joints().iter())
-            .flat_map(|joint| joint.nodes.iter().zip(&joint.offsets))
+        let bodies = self.bodies().iter().map(|body| body.pose.position);
+        let joints = (self.joints().iter())
+            .flat_map(|joint| joint.nodes.into_iter().zip(&joint.offsets))
             .filter(|(node, _)| node.is_some())
-            .map(|(_, offset)| offset.position.norm());
-        let markers =
-            self.bodies().iter().flat_map(|body| body.markers.iter().map(|(_, pose)| pose.position.norm()));
-        let beams = self.beams().iter().map(BeamEntry::length);
-        let lengths = self.lengths.iter().copied();
-        let largest = arms.chain(markers).chain(beams).chain(lengths).fold(0.0, f64::max);
-        if largest > 0.0 { largest } else { 1.0 }
+            .map(|(node, offset)| self.initial_pose(node).transform_point(&offset.position));
+        let sections = (self.beams().iter()).flat_map(|beam| &beam.pieces).flat_map(|piece| piece.ends);
+        let points = bodies.chain(joints).chain(sections.map(|section| section.pose().position));
+        let none = (Vector3::repeat(f64::INFINITY), Vector3::repeat(f64::NEG_INFINITY));
+        let (low, high) = points.fold(none, |(low, high), point| (low.inf(&point), high.sup(&point)));
+        let largest = self.lengths.iter().copied().fold((high - low).norm(), f64::max);
+        let radius = self.bodies().iter().map(radius_of_gyration).fold(0.0, f64::max);
+        if largest > AT_ONE_POINT * radius.max(low.amax()).max(high.amax()) {
+            largest
+        } else if radius > 0.0 {
+            radius
+        } else {
+            1.0
+        }
     }
+}
+
+/// Machines below this part of their distance from the origin, or of what inertia says, stand at one point.
+const AT_ONE_POINT: f64 = 1e-9;
+
+/// √(tr I/(2m)): the radius of a hoop, √(3/5) of that of a ball, 0.29 lengths of a rod; 0 without mass.
+fn radius_of_gyration(body: &BodyEntry) -> f64 {
+    if body.mass > 0.0 { (0.5 * body.inertia.trace() / body.mass).sqrt() } else { 0.0 }
 }
 
 /// Where a section of a beam is attached: only its nodes carry something.

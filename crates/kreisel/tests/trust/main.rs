@@ -5,9 +5,11 @@ mod allocation;
 #[path = "../common/mod.rs"]
 mod common;
 mod hard;
+mod lengths;
 mod poses;
 mod silence;
 mod sparse_lu_allocation;
+mod steps;
 mod turns;
 mod values;
 mod work;

@@ -29,7 +29,7 @@ use crate::lie::Space;
 use crate::solve::newton::{NewtonFailure, NonlinearSystem};
 
 /// The error of a step per unit of time shrinks with this power of its size.
-pub(super) const ORDER: u32 = 2;
+const ORDER: u32 = 2;
 
 /// A first acceleration that changes by less than this part is settled, and no more than this many times.
 const SETTLED: f64 = 1e-10;
@@ -406,17 +406,11 @@ impl<F: Formulation> Scheme for Alpha<F> {
         &mut self,
         on: &mut Tools,
         state: &mut State,
-        step: Option<f64>,
+        step: f64,
         at: StartPoint,
-    ) -> Result<f64, KktFailure> {
-        let step = match (step, on.settings.error_control) {
-            (Some(step), _) => step,
-            (None, None) => on.settings.step,
-            (None, Some(control)) => super::start::choose_first_step::<F>(on, state, &control, at)?,
-        };
+    ) -> Result<(), KktFailure> {
         self.newton.forget();
-        super::start::starting_values(&mut self.past, &mut self.form, on, state, step, at)?;
-        Ok(step)
+        super::start::starting_values(&mut self.past, &mut self.form, on, state, step, at)
     }
 
     fn attempt(
@@ -462,7 +456,11 @@ impl<F: Formulation> Scheme for Alpha<F> {
         past.rates.accept(&now.internal_rates, &trial.values.internal_rates, parameters);
         past.step = step;
         newton.accept();
-        Next::GoOn
+        let is_lost = F::LEAVES_HIDDEN_RESIDUAL
+            && on.shape.constraint_count() > 0
+            && is_far_below(step, &on.settings)
+            && newton.work.loses_accelerations(&now.acceleration, step, looked_at(&on.settings));
+        if is_lost { Next::Start } else { Next::GoOn }
     }
 
     fn error(
@@ -491,11 +489,15 @@ impl<F: Formulation> Scheme for Alpha<F> {
         if growth != 1.0 {
             rates.iter_mut().for_each(|rate| *rate *= growth);
         }
-        let mut error = judge.motion_error(shape, &state.now.configuration, control, (rates, ORDER));
+        let follows_positions = F::LEAVES_HIDDEN_RESIDUAL && shape.constraint_count() > 0;
+        let floor = newton.work.sizes.error_floor(follows_positions) / step;
+        let (now, estimate) = (&state.now, (rates.as_slice(), ORDER));
+        let mut error =
+            judge.motion_error(shape, &now.configuration, control, estimate, floor * growth.max(1.0));
         let before = if before > 0.0 { before } else { past.step };
         let algebraic = &newton.work.algebraic;
-        let rates = past.rates.error_rates(&state.now, values, algebraic, parameters, (step, before));
-        judge.add_state_errors(&values.internal_states, control, rates, &mut error);
+        let rates = past.rates.error_rates(now, values, algebraic, parameters, (step, before));
+        judge.add_state_errors(&values.internal_states, control, (rates, floor), &mut error);
         error
     }
 
@@ -547,6 +549,16 @@ impl<F: Formulation> Scheme for Alpha<F> {
     fn newton(&mut self) -> Option<&mut NewtonStep> {
         Some(&mut self.newton)
     }
+}
+
+/// Time in which a motion is looked at.
+fn looked_at(settings: &Settings) -> f64 {
+    settings.error_control.map_or(1e3 * settings.step, |control| control.horizon)
+}
+
+/// Whether a step is far below those that a user chose: it was shortened to land on a time.
+fn is_far_below(step: f64, settings: &Settings) -> bool {
+    settings.error_control.is_some() || step < 1e-2 * settings.step
 }
 
 /// Values moved along the line from the previous ones.

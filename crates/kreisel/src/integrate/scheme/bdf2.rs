@@ -41,6 +41,7 @@ pub const BDF2: Method = Method(&SchemeEntry {
     doc: "is the two-step backward differentiation formula, which damps more: always with a `spectral-radius` of 0",
     family: Family::Fixed,
     leaves_hidden_residual: TwoSteps::LEAVES_HIDDEN_RESIDUAL,
+    error_constant: TwoSteps::position_error_constant,
     options: &[Form::ENTRY, Scaling::ENTRY],
     suit: |settings| {
         // First-order states of ρ∞ = 0 obey the same formula. The matrix depends on the past, so that it is of

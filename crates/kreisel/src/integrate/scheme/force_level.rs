@@ -38,6 +38,7 @@ pub const HHT_I3: Method = Method(&SchemeEntry {
     doc: "is a relative of `index3`",
     family: Family::Hht,
     leaves_hidden_residual: ForceLevel::LEAVES_HIDDEN_RESIDUAL,
+    error_constant: ForceLevel::position_error_constant,
     options: &[],
     suit: |_| {},
     new: Alpha::<ForceLevel>::boxed,

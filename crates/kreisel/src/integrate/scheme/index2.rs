@@ -123,6 +123,7 @@ pub const INDEX2: Method = Method(&SchemeEntry {
     doc: "keeps positions and velocities",
     family: Family::ChungHulbert,
     leaves_hidden_residual: Index2::LEAVES_HIDDEN_RESIDUAL,
+    error_constant: Index2::position_error_constant,
     options: &[],
     suit: |_| {},
     new: Alpha::<Index2>::boxed,

@@ -29,6 +29,7 @@ pub const INDEX3: Method = Method(&SchemeEntry {
     doc: "keeps positions only and is cheaper",
     family: Family::ChungHulbert,
     leaves_hidden_residual: Index3::LEAVES_HIDDEN_RESIDUAL,
+    error_constant: Index3::position_error_constant,
     options: &[],
     suit: |_| {},
     new: Alpha::<Index3>::boxed,

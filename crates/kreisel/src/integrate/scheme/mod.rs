@@ -60,6 +60,8 @@ pub(super) struct SchemeEntry {
     /// Whether velocity constraints are left to a residual B v ≈ h² B r, which the method then needs; without
     /// damping its multipliers grow without bound.
     pub leaves_hidden_residual: bool,
+    /// C_q of its local error C_q h³ v̈ in q.
+    pub error_constant: fn(&Parameters) -> f64,
     /// What it lets the user choose beside what all methods do.
     pub options: &'static [&'static OptionEntry],
     /// Sets what it leaves no choice in.
@@ -174,8 +176,8 @@ pub(super) enum Side {
 pub(super) enum Next {
     /// With the next step.
     GoOn,
-    /// With a start from the present values: another method takes over.
-    #[allow(dead_code, reason = "the answer of a method that holds several")]
+    /// With a start from the present values: another method takes over, or what was computed is lost in
+    /// rounding.
     Start,
 }
 
@@ -198,15 +200,15 @@ pub(super) trait Scheme: Send + Sync {
         let _ = (on, couplings);
     }
 
-    /// Starts from consistent positions and velocities, for a first step of a size, or of one that is chosen
-    /// by the error; gives the size. Sets accelerations, multipliers, internal states and their rates.
+    /// Starts from consistent positions and velocities, for a first step of a size. Sets accelerations,
+    /// multipliers, internal states and their rates.
     fn start(
         &mut self,
         on: &mut Tools,
         state: &mut State,
-        step: Option<f64>,
+        step: f64,
         at: StartPoint,
-    ) -> Result<f64, KktFailure>;
+    ) -> Result<(), KktFailure>;
 
     /// Computes a step; gives the iterations it took.
     fn attempt(
@@ -289,6 +291,7 @@ mod tests {
         doc: "hands over",
         family: Family::ChungHulbert,
         leaves_hidden_residual: true,
+        error_constant: Parameters::position_error_constant,
         options: &[],
         suit: |_| {},
         new: |on, couplings| {
@@ -308,9 +311,9 @@ mod tests {
             &mut self,
             on: &mut Tools,
             state: &mut State,
-            step: Option<f64>,
+            step: f64,
             at: StartPoint,
-        ) -> Result<f64, KktFailure> {
+        ) -> Result<(), KktFailure> {
             self.runner().start(on, state, step, at)
         }
 

@@ -39,6 +39,7 @@ pub const SOI2: Method = Method(&SchemeEntry {
     doc: "keeps both and suits forces that depend on reactions",
     family: Family::ChungHulbert,
     leaves_hidden_residual: Soi2::LEAVES_HIDDEN_RESIDUAL,
+    error_constant: Soi2::position_error_constant,
     options: &[],
     suit: |_| {},
     new: Alpha::<Soi2>::boxed,

@@ -1,23 +1,14 @@
-//! Starting values that keep the order of a method of the generalized-α family, and its first step.
+//! Starting values that keep the order of a method of the generalized-α family.
 
-use super::super::control::ErrorControl;
 use super::super::settings::Start;
 use super::super::state::State;
-use super::alpha::{Formulation, ORDER, Past};
-use super::first_order::StateParameters;
+use super::alpha::{Formulation, Past};
 use super::{Side, StartPoint, Tools};
 use crate::constrained::KktFailure;
 use crate::dae::Values;
 
 /// Offset s of the evaluations before and after t₀, in units of h [ArnoldCardonaBruls2015, Tables 1 and 2].
 const OFFSET: f64 = 0.1;
-
-/// Part of the time in which the motion changes by a scale that is used to difference accelerations.
-const PROBE: f64 = 1e-3;
-/// Part of the horizon that the first step does not exceed.
-const MAX_START: f64 = 0.01;
-/// Part of the step that its estimate allows: what happens next is not known yet.
-const CAUTION: f64 = 0.5;
 
 /// v̇₀, λ₀, a₀ and, where velocity constraints are left to a residual, the perturbed v₀, at consistent q and v
 /// of the state.
@@ -129,49 +120,4 @@ fn perturbed_velocity<F: Formulation>(
     kkt.constrained_part(*dae, *time, configuration, &velocity, &local_error, &mut change)?;
     velocity.iter_mut().zip(&change).for_each(|(v, d)| *v += d);
     Ok(Some(velocity))
-}
-
-/// First step whose error is about the tolerance, from v̇ and v̈ at the present state.
-pub(super) fn choose_first_step<F: Formulation>(
-    on: &mut Tools,
-    state: &State,
-    control: &ErrorControl,
-    at: StartPoint,
-) -> Result<f64, KktFailure> {
-    if let Some(step) = control.initial_step {
-        return Ok(control.clamp(step));
-    }
-    let mut now = Values { time: at.time, ..state.now.clone() };
-    for guess in [
-        &mut now.acceleration,
-        &mut now.multipliers,
-        &mut now.nonholonomic_multipliers,
-        &mut now.internal_rates,
-    ] {
-        guess.fill(0.0);
-    }
-    on.kkt.accelerations(on.dae, &mut now)?;
-    let speed = on.judge.largest_rate(&now.velocity);
-    let change = on.judge.largest_rate(&now.acceleration).sqrt();
-    let pace = on.judge.largest_state_rate(&now.internal_rates, &now.internal_states);
-    let distance = PROBE / speed.max(change).max(pace).max(PROBE / (MAX_START * control.horizon));
-    // The method's own velocity, from an earlier start; differences are taken over parts of a step.
-    now.velocity.copy_from_slice(state.base_velocity());
-    let Jerks { velocity: jerk, internal_states } = jerk(on, &now, OFFSET * (distance / OFFSET), at.side)?;
-    let Tools { settings, shape, judge, .. } = on;
-    let mut rates = vec![0.0; jerk.len()];
-    let motion = (state.now.velocity.as_slice(), now.acceleration.as_slice());
-    F::curvature_error(settings, &shape.space, motion, &mut rates);
-    let constant = F::position_error_constant(&settings.parameters);
-    rates.iter_mut().zip(&jerk).for_each(|(rate, jerk)| *rate += constant * jerk);
-    let mut error = judge.motion_error(shape, &state.now.configuration, control, (&rates, ORDER));
-    // Of the states the second derivative is known: their third is taken to be as much faster as that is.
-    let constant = StateParameters::new(&settings.parameters).error_constant();
-    let thirds = internal_states
-        .iter()
-        .zip(&now.internal_rates)
-        .map(|(second, first)| if *first == 0.0 { 0.0 } else { constant * second * second / first });
-    judge.add_state_errors(&now.internal_states, control, thirds, &mut error);
-    let step = CAUTION / error.size.sqrt().max(CAUTION / (MAX_START * control.horizon));
-    Ok(control.clamp(step))
 }

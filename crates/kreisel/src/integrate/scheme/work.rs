@@ -67,6 +67,9 @@ const ROUND_OFF: f64 = 100.0 * f64::EPSILON;
 /// Rounding of a violation, in units of the largest coordinate: a few ε.
 const VIOLATION_ROUND_OFF: f64 = 4.0 * f64::EPSILON;
 
+/// Accelerations with a larger relative error by rounding are lost.
+const LOST: f64 = 1e-3;
+
 /// Arrays of a step; they can be rebuilt from the state.
 #[derive(Clone, Debug)]
 pub(super) struct Workspace {
@@ -108,6 +111,17 @@ pub(super) struct Sizes {
     pub round_off: f64,
     /// Rounding of a violation.
     violation_round_off: f64,
+}
+
+impl Sizes {
+    /// What rounding adds to an estimate of the local error, in units of the length.
+    ///
+    /// Where accelerations follow from positions, by two divisions by h, h² a has the rounding of an increment
+    /// however small the step is, and so has the local error C h² (a_{n+1} − a_n). Otherwise forces have the
+    /// rounding of positions, which is less.
+    pub fn error_floor(&self, follows_positions: bool) -> f64 {
+        if follows_positions { self.round_off } else { self.violation_round_off / self.length }
+    }
 }
 
 /// Numbers that are needed for a moment.
@@ -480,6 +494,15 @@ impl Workspace {
         let extent = configuration.iter().fold(self.sizes.length, |extent, value| extent.max(value.abs()));
         self.sizes.round_off = ROUND_OFF * extent / self.sizes.length;
         self.sizes.violation_round_off = VIOLATION_ROUND_OFF * extent;
+    }
+
+    /// Whether accelerations that follow from positions at the end of a step are lost in rounding: they have
+    /// that of an increment, divided by h². `before` are those before the step, in what time the motion is
+    /// looked at.
+    pub fn loses_accelerations(&self, before: &[f64], step: f64, time: f64) -> bool {
+        let scaled = before.iter().zip(&self.sizes.coordinates).map(|(value, scale)| value.abs() / scale);
+        let largest = scaled.fold(1.0 / (time * time), f64::max);
+        self.sizes.round_off > LOST * step * step * largest
     }
 
     /// Rounding of a multiplier that shares its reaction with others: where constraints contradict each other

@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
+use super::StepSize;
 use super::table::{Setting, choice, flag};
-use crate::integrate::{Family, Method, OptionEntry, Parameters, SCHEMES};
+use crate::integrate::{Family, Method, OptionEntry, POSSIBLE_RADII, Parameters, SCHEMES, damps_enough};
 use crate::model::const_text::{ConstText, const_text};
 use crate::model::{Dimension, Key, Need, ValueKind};
 
@@ -42,12 +43,17 @@ pub(super) const fn option(entry: &'static OptionEntry) -> Setting {
 /// Comes after [`METHOD`], which decides on the possible radii.
 pub(super) const SPECTRAL_RADIUS: Setting = Setting {
     key: Key::new("spectral-radius", ValueKind::Number(Dimension::NONE), Need::Default("0.9"))
-        .doc("Damping of high frequencies: 1 none, 0 strongest."),
+        .doc("Damping of high frequencies: 1 none, 0 strongest; at most 0.98 with `step = \"auto\"`."),
     flag: flag("NUMBER", "Spectral radius in place of the model's: 1 damps nothing, 0 most"),
     read: |given, run| {
         let radius = given.number()?;
-        let parameters = parameters(run.integrator.method, radius);
-        run.integrator.parameters = parameters.map_err(|possible| given.unsuitable(possible, radius))?;
+        let method = run.integrator.method;
+        run.integrator.parameters =
+            parameters(method, radius).map_err(|possible| given.unsuitable(possible, radius))?;
+        let by_error = run.step == Some(StepSize::Auto) && method.family() != Family::Fixed;
+        if by_error && !damps_enough(radius) {
+            return Err(given.unsuitable(POSSIBLE_RADII, radius));
+        }
         run.spectral_radius = radius;
         Ok(())
     },

@@ -261,8 +261,9 @@ const FIRST: &[Setting] = &[
         show: |_, plan| controlled(plan, |control| json!(control.max_step)),
     },
     Setting {
-        key: Key::new("initial-step", TIME, Need::Optional)
-            .doc("With `step = \"auto\"`: first step; chosen from the forces at the start if not given."),
+        key: Key::new("initial-step", TIME, Need::Optional).doc(
+            "With `step = \"auto\"`: first step, cut until its error is small enough; 0.6 % of the run if not given.",
+        ),
         flag: flag("TIME", "First step of `--step auto` in place of the model's `initial-step`"),
         read: |given, run| given.optional_positive().map(|step| run.initial_step = step),
         show: |_, plan| controlled(plan, |control| json!(control.initial_step)),

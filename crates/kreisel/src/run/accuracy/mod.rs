@@ -45,7 +45,7 @@ pub(super) struct AccuracyWatch {
 
 impl AccuracyWatch {
     pub fn new(machine: &Machine, plan: &RunPlan, start: &Values) -> Self {
-        let constant = plan.integration.parameters().position_error_constant();
+        let constant = plan.integration.error_constant();
         Self {
             beams: BeamWatch::new(machine, start, plan.end_time),
             turns: TurnWatch::new(&machine.system),

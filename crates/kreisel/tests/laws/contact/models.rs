@@ -66,13 +66,20 @@ fn the_chain_of_capsules_comes_to_rest_on_the_floor_that_carries_it() {
 fn the_arm_on_the_stop_keeps_its_energy_to_the_tolerance() {
     // Errors of the motion add up to the tolerance over the run, and the energy follows it: what is lost in
     // impacts and vibrations stays below, and falls with the tolerance, as h² does.
-    let lost = |rtol: f64| {
-        let settings = SettingTexts::default().with("rtol", rtol.to_string());
-        let run = simulate_with("beam-stop", &settings);
-        assert!(largest(&run, "stop.normal-force") > 10.0);
-        largest(&run, "energy.balance") / largest(&run, "energy.kinetic")
+    // Where in a step the arm touches is chance, and the more so the larger the steps: large ones are begun with
+    // several first steps.
+    let lost = |(rtol, firsts): (f64, &[&str])| {
+        let losses = firsts.iter().map(|first| {
+            let settings =
+                SettingTexts::default().with("rtol", rtol.to_string()).with("initial-step", *first);
+            let run = simulate_with("beam-stop", &settings);
+            assert!(largest(&run, "stop.normal-force") > 10.0);
+            largest(&run, "energy.balance") / largest(&run, "energy.kinetic")
+        });
+        losses.sum::<f64>() / firsts.len() as f64
     };
-    let [coarse, fine, finest] = [1e-3, 1e-4, 1e-5].map(lost);
+    let cases = [(1e-3, &["1 ms", "2 ms", "3 ms", "4 ms"][..]), (1e-4, &["1 ms", "2 ms"]), (1e-5, &["1 ms"])];
+    let [coarse, fine, finest] = cases.map(lost);
     let found = format!("{coarse:e} {fine:e} {finest:e}");
     assert!(coarse < 1e-3 && fine < 1e-4 && finest < 1e-5, "{found}");
     // Ten times at every decade, more or less as impacts fall within steps: single decades scatter, so that the

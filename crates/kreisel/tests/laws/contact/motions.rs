@@ -13,12 +13,14 @@ fn largest(values: &[f64]) -> f64 {
 }
 
 /// A ball that falls from half a metre onto the ground.
-fn falling_ball(law: &str, rtol: f64, end: f64) -> Trajectory {
+fn falling_ball(law: &str, rtol: f64, end: f64, first_step: Option<f64>) -> Trajectory {
+    let first_step = first_step.map_or(String::new(), |step| format!("initial-step = {step}"));
     run(&format!(
         "[simulation]
         end-time = {end}
         step = 'auto'
         rtol = {rtol}
+        {first_step}
         [gravity]
         acceleration = [0, 0, -10]
         [[body]]
@@ -47,7 +49,7 @@ fn peaks(run: &Trajectory) -> Vec<f64> {
 #[test]
 fn a_bouncing_ball_rises_by_the_square_of_its_restitution() {
     let law = "law = 'hertz'\nyoungs-modulus = '10 GPa'\nrestitution = 0.7";
-    let run = falling_ball(law, 1e-5, 1.9);
+    let run = falling_ball(law, 1e-5, 1.9, None);
     let peaks = peaks(&run);
     // From h = 0.5 m: speeds √(2 g h), and times √(2h/g) (1 + 2e + 2e² + …) between impacts.
     assert!(peaks.len() >= 3, "{peaks:?}");
@@ -65,11 +67,16 @@ fn every_law_loses_what_it_books() {
         "law = 'hertz'\nyoungs-modulus = '1 GPa'\nrestitution = 0.5",
         "law = 'flores'\nyoungs-modulus = '1 GPa'\nrestitution = 0.5",
     ] {
+        // Where in a step the ball touches is chance, and what is booked there is of first order in the step where
+        // the damper sets in: the mean over first steps of 1 to 6 ms.
         let balance = |rtol: f64| {
-            let run = falling_ball(law, rtol, 0.5);
-            let energy = run.signal("energy.kinetic").unwrap();
-            assert!(largest(run.signal("energy.dissipated").unwrap()) > 0.1, "{law}");
-            largest(run.signal("energy.balance").unwrap()) / largest(energy)
+            let balances = (1..=6).map(|first| {
+                let run = falling_ball(law, rtol, 0.5, Some(1e-3 * f64::from(first)));
+                let energy = run.signal("energy.kinetic").unwrap();
+                assert!(largest(run.signal("energy.dissipated").unwrap()) > 0.1, "{law}");
+                largest(run.signal("energy.balance").unwrap()) / largest(energy)
+            });
+            balances.sum::<f64>() / 6.0
         };
         let (coarse, fine) = (balance(1e-4), balance(1e-6));
         // Errors per step are kept to the tolerance, and the energy follows.
@@ -79,7 +86,7 @@ fn every_law_loses_what_it_books() {
 
 #[test]
 fn a_lossless_ball_comes_back() {
-    let run = falling_ball("law = 'hertz'\nyoungs-modulus = '1 GPa'", 1e-6, 1.2);
+    let run = falling_ball("law = 'hertz'\nyoungs-modulus = '1 GPa'", 1e-6, 1.2, None);
     for peak in peaks(&run) {
         // Numerical damping of the method within an impact of some hundred steps.
         assert!((peak - 0.5).abs() < 2e-3, "{peak}");
@@ -327,7 +334,7 @@ fn a_linear_spring_and_damper_rebounds_as_its_damping_ratio_says() {
     let law = format!("stiffness = {stiffness}\ndamping = {damping}\ntransition-depth = 1e-9");
     let root = (1.0 - zeta * zeta).sqrt();
     let expected = (-zeta / root * (2.0 * zeta * root).atan2(2.0 * zeta * zeta - 1.0)).exp();
-    let peaks = peaks(&falling_ball(&law, 1e-6, 0.7));
+    let peaks = peaks(&falling_ball(&law, 1e-6, 0.7, None));
     let found = (peaks[0] / 0.5).sqrt();
     // Gravity works over the depth of v √(m/k) = 2 mm: 0.4 % of the height at the most, half of it in the
     // speed.
