@@ -24,7 +24,7 @@ use crate::kinematics::{Coordinate, NodeId};
 use crate::lie::{Group, Pose, Vector3, Vector6};
 use crate::model::error::{ModelError, ModelErrors};
 use crate::model::{Document, Part, PartKind, PartReader, Place, Reference};
-use crate::system::{SwitchId, SystemBuilder};
+use crate::system::{Stated, SwitchId, SystemBuilder};
 
 /// Bodies up to which each has sensors of its own when the model names none.
 const MAX_WATCHED_BODIES: usize = 50;
@@ -249,7 +249,12 @@ impl MachineBuilder {
         node
     }
 
-    /// Forbids assembly to change a body's initial pose.
+    /// Says which initial values of a body the model states: assembly changes the others first.
+    pub fn set_stated(&mut self, node: NodeId, stated: Stated) {
+        self.system_builder.set_stated(node, stated);
+    }
+
+    /// Forbids assembly to change a body's initial pose and its stated velocities.
     pub fn fix(&mut self, node: NodeId) {
         self.system_builder.fix(node);
     }

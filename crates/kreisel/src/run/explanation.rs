@@ -1,7 +1,7 @@
 //! What looks like a mistake in a machine but is none.
 
 use super::Run;
-use crate::constrained::{ConsistencyError, StartReport};
+use crate::constrained::{ConsistencyError, StartReport, changes_in_words};
 use crate::dae::{Dae, Note, NoteKind, Notes};
 use crate::integrate::{Integration, Integrator, Settings, StartError};
 use crate::machine::{Machine, Mobility};
@@ -41,7 +41,9 @@ impl Machine {
     pub fn places_of(&self, error: &StartError) -> Vec<String> {
         let misses = match error {
             StartError::Initial(
-                ConsistencyError::Position { misses, .. } | ConsistencyError::Contradiction { misses, .. },
+                ConsistencyError::Position { misses, .. }
+                | ConsistencyError::Contradiction { misses, .. }
+                | ConsistencyError::Velocities { misses, .. },
             ) => misses.as_slice(),
             _ => &[],
         };
@@ -72,15 +74,11 @@ impl Machine {
             );
             add(NoteKind::PositionsChanged, violation, text);
         }
-        // Who gives no velocities leaves them to the drives.
-        let speed = largest(&self.initial.velocity);
-        let violation = report.velocity_violation;
-        if speed > 0.0 && violation > ROUNDING * speed {
-            let change = largest(&report.velocity_change);
-            let text = format!(
-                "the initial velocities violate the joints by up to {violation:.2e} and were changed by up to {change:.2e}"
-            );
-            add(NoteKind::VelocitiesChanged, violation, text);
+        // Velocities that are not stated follow from the others, which is no news.
+        if !report.stated_changes.is_empty() {
+            let change = changes_in_words(&report.stated_changes, &report.contradictions, "changed");
+            let text = format!("the stated initial velocities contradict each other: {change}");
+            add(NoteKind::VelocitiesChanged, report.velocity_violation, text);
         }
         notes
     }
@@ -185,10 +183,6 @@ impl RunSummary {
             self.notes.push(serde_json::to_value(note).expect("all keys of a note are text"));
         }
     }
-}
-
-fn largest(values: &[f64]) -> f64 {
-    values.iter().fold(0.0, |largest, value| largest.max(value.abs()))
 }
 
 fn norm(values: &[f64]) -> f64 {

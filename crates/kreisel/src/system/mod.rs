@@ -14,7 +14,7 @@ mod pass;
 mod state;
 mod switch;
 
-pub use builder::{AssemblyError, SystemBuilder};
+pub use builder::{AssemblyError, Stated, SystemBuilder};
 pub use contact_group::GroupContact;
 use contact_group::{Kept, SystemContactGroup};
 use pass::Round;
@@ -460,6 +460,7 @@ impl Dae for System {
             Equation::State(index) => format!("state `{}`", self.state_names[index]),
             Equation::ConstraintGroup(group) => format!("joint `{}`", self.joints[group].name),
             Equation::NonholonomicGroup(group) => self.describe_nonholonomic_group(group),
+            Equation::Node(node) => format!("`{}`", self.nodes[node].name),
         }
     }
 }
