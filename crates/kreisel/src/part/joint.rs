@@ -86,7 +86,7 @@ pub static JOINTS: [JointKind; 11] = [
     JointKind {
         part: kind(
             "revolute",
-            "Rotation about the joint's z axis; measures `angle`, full turns counted, and its rate `rate`.",
+            "Rotation about the joint's z axis; measures `angle`, full turns counted, and its rate `angle-rate`, for short `rate`.",
             &[BODIES, POINT, AXIS, X_AXIS],
         ),
         coordinates: &[("angle", Angle)],
@@ -98,7 +98,7 @@ pub static JOINTS: [JointKind; 11] = [
     JointKind {
         part: kind(
             "prismatic",
-            "Displacement along the joint's z axis without rotation; measures `displacement` and its rate `rate`.",
+            "Displacement along the joint's z axis without rotation; measures `displacement` and its rate `displacement-rate`, for short `rate`.",
             &[BODIES, REACTION_POINT, AXIS, X_AXIS],
         ),
         coordinates: &[("displacement", Translation(2))],
@@ -172,7 +172,7 @@ pub static JOINTS: [JointKind; 11] = [
     JointKind {
         part: kind(
             "distance",
-            "Keeps the distance of two points, like a massless rod between ball joints; measures `length` and its rate `rate`.",
+            "Keeps the distance of two points, like a massless rod between ball joints; measures `length` and its rate `length-rate`, for short `rate`.",
             &[ENDS, POINTS, LENGTH],
         ),
         coordinates: &[("length", Distance)],
@@ -184,7 +184,7 @@ pub static JOINTS: [JointKind; 11] = [
     JointKind {
         part: kind(
             "point-on-line",
-            "Keeps a point of the second body on the joint's z axis, which moves with the first; measures `displacement` and its rate `rate`.",
+            "Keeps a point of the second body on the joint's z axis, which moves with the first; measures `displacement` and its rate `displacement-rate`, for short `rate`.",
             &[BODIES, POINT, AXIS, X_AXIS],
         ),
         coordinates: &[("displacement", Translation(2))],

@@ -244,3 +244,27 @@ fn models_whose_velocities_agree_start_with_the_same_bits_as_without_a_word_abou
     }
     assert!(count > 30, "{count}");
 }
+
+#[test]
+fn a_joint_has_one_name_for_its_rate_in_tables_expressions_and_sensors() {
+    let text = |rate: &str| {
+        format!(
+            "[simulation]\nend-time = 0.1\nstep = 0.001\n[gravity]\nacceleration = [0, 0, 0]\n\
+             [[body]]\nname = 'wheel'\nmass = 1\ninertia = [1, 1, 1]\nangular-velocity = [0, 0, 2]\n\
+             [[revolute]]\nname = 'axle'\nbodies = ['ground', 'wheel']\npoint = [0, 0, 0]\n\
+             [[joint-force]]\njoint = 'axle'\ntorque = '-3*axle.{rate}'\n\
+             [[sensor]]\nof = 'axle'\nquantity = '{rate}'\n"
+        )
+    };
+    // I ω̇ = −3 ω.
+    for rate in ["angle-rate", "rate"] {
+        let machine = machine(&text(rate));
+        let names: Vec<String> = machine.channels().into_iter().map(|channel| channel.name).collect();
+        assert!(names.contains(&"axle.angle-rate".to_string()), "{names:?}");
+        assert!(!names.contains(&"axle.rate".to_string()), "{names:?}");
+        let run = machine.simulate().unwrap();
+        for name in ["axle.angle-rate", "axle.rate"] {
+            within(name, crate::common::difference(&run, name, |t| 2.0 * (-3.0 * t).exp()), 1e-5);
+        }
+    }
+}

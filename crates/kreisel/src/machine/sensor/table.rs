@@ -101,7 +101,8 @@ impl<'a> SensorRequest<'a> {
                 return (entry.make)(self);
             }
             if let Some(measured) = joint.measured(self.quantity.content()) {
-                return Ok(NamedSensor::of_coordinate(self.name(), measured));
+                let word = joint.full_word(self.quantity.content());
+                return Ok(NamedSensor::of_coordinate(format!("{}.{word}", of.name), measured));
             }
         }
         let is_known = joint.is_some() || self.builder.signals().offered_by(&of.name).next().is_some();
