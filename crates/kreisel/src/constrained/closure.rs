@@ -4,11 +4,12 @@
 //! other, a way through a singular position, no solution at all) a second one, after Levenberg and Marquardt,
 //! goes down the sum of squares of the violations in steps that are each the smallest weighted by mass. It
 //! either finds a consistent configuration or the one that comes closest, and then says which constraints
-//! miss by how much. Before both, positions that are only guesses are asked to close the loops alone.
+//! miss by how much. Then positions that are only guesses are asked to close the loops alone.
 
 use super::error::{ConsistencyError, Miss};
 use super::kkt::{Kkt, KktFailure, MAX_ITERATIONS, largest};
 use super::layout::RowKind;
+use super::redundancy::lengths;
 use super::stated::all_compliant;
 use crate::dae::{Dae, Equation, Point, Shape, Wanted, ask};
 use crate::solve::linear::LinearSolver;
@@ -107,6 +108,9 @@ pub(super) fn violated(shape: &Shape, residual: &[f64], size: f64) -> Vec<(usize
 
 /// A step may let the violation grow up to this part of the first one: it moves along the constraints.
 const NEAR: f64 = 0.01;
+/// How much farther guesses may go to spare what is stated: a rod that is drawn too short by its last digit is not
+/// to be turned by a degree because its orientation is left out.
+const FARTHER: f64 = 10.0;
 /// Most halvings of one step.
 const MAX_HALVINGS: usize = 10;
 /// Damping of Levenberg and Marquardt against rows of B M⁻¹ Bᵀ, scaled to masses of about one: first,
@@ -144,22 +148,20 @@ impl Kkt {
             return Ok(before);
         }
         let merged = self.system.solver.merged();
-        let mut found = Err(ClosureFailure::Missed { misses: Vec::new(), iterations: 0 });
-        if goal.stated.contains(&true) && goal.stated.contains(&false) {
-            self.system.held = goal.stated.to_vec();
-            let compliant = all_compliant(&self.system);
-            let kept = std::mem::replace(&mut self.system.compliance, compliant);
-            found = self.smallest_change(dae, goal, configuration, change);
-            self.system.compliance = kept;
-        }
         self.system.held = goal.fixed.to_vec();
-        type Attempt =
-            fn(&mut Kkt, &dyn Dae, ClosureGoal, &mut [f64], &mut [f64]) -> Result<(), ClosureFailure>;
-        for attempt in [Self::smallest_change as Attempt, Self::descend] {
-            if found.is_err() {
-                change.fill(0.0);
-                configuration.copy_from_slice(&self.base);
-                found = attempt(self, dae, goal, configuration, change);
+        let mut found = self.smallest_change(dae, goal, configuration, change).or_else(|_| {
+            change.fill(0.0);
+            configuration.copy_from_slice(&self.base);
+            self.descend(dae, goal, configuration, change)
+        });
+        if goal.stated.contains(&true) && goal.stated.contains(&false) {
+            let other = (configuration.to_vec(), change.to_vec());
+            let kept = found.is_ok().then(|| self.way(&other.1));
+            if self.change_guessed_positions(dae, goal, configuration, change, kept) {
+                found = Ok(());
+            } else {
+                configuration.copy_from_slice(&other.0);
+                change.copy_from_slice(&other.1);
             }
         }
         self.system.held.clear();
@@ -169,6 +171,33 @@ impl Kkt {
             self.system.solver.merge(&merged);
         }
         found.map(|()| before)
+    }
+
+    /// Closes the loops by the positions alone that are not stated; gives whether that goes, and goes without
+    /// much longer ways than if all positions changed.
+    fn change_guessed_positions(
+        &mut self,
+        dae: &dyn Dae,
+        goal: ClosureGoal,
+        configuration: &mut [f64],
+        change: &mut [f64],
+        other_way: Option<f64>,
+    ) -> bool {
+        change.fill(0.0);
+        configuration.copy_from_slice(&self.base);
+        self.system.held = goal.stated.to_vec();
+        let compliant = all_compliant(&self.system);
+        let kept = std::mem::replace(&mut self.system.compliance, compliant);
+        let found = self.smallest_change(dae, goal, configuration, change);
+        self.system.compliance = kept;
+        found.is_ok() && other_way.is_none_or(|way| self.way(change) <= FARTHER * way)
+    }
+
+    /// How far a change moves points at most.
+    fn way(&self, change: &[f64]) -> f64 {
+        let shape = &self.system.shape;
+        let ways = change.iter().zip(lengths(shape, shape.scales.length)).map(|(x, length)| x.abs() * length);
+        ways.fold(0.0, f64::max)
     }
 
     /// Newton's iteration for M x + Bᵀμ = 0, Φ(q ∘ exp(x̃)) = 0 without the derivatives of B.

@@ -2,7 +2,7 @@
 
 use super::closure::{ClosureGoal, named};
 use super::compliance::compliance;
-use super::error::{ConsistencyError, Miss, StatedChange};
+use super::error::{ConsistencyError, Miss, StatedChange, changes_in_words};
 use super::kkt::{Kkt, largest};
 use super::redundancy::Redundancy;
 use super::stated::coordinates_of;
@@ -25,6 +25,16 @@ pub struct StartReport {
     pub stated_changes: Vec<StatedChange>,
     /// Constraints that the stated velocities violate whatever the others are, worst first.
     pub contradictions: Vec<Miss>,
+}
+
+impl StartReport {
+    /// What was changed in velocities that contradict each other, in words; nothing if they agree.
+    pub fn contradiction(&self) -> Option<String> {
+        (!self.stated_changes.is_empty()).then(|| {
+            let change = changes_in_words(&self.stated_changes, &self.contradictions, "changed");
+            format!("the stated initial velocities contradict each other: {change}")
+        })
+    }
 }
 
 /// A configuration that satisfies the constraints, what was changed in the user's one, and which constraints
@@ -72,6 +82,55 @@ pub(crate) fn closed(
 fn with(stated: &[bool], fixed: &[bool]) -> Vec<bool> {
     let fixed = fixed.iter().copied().chain(std::iter::repeat(false));
     stated.iter().zip(fixed).map(|(stated, fixed)| *stated || fixed).collect()
+}
+
+/// A velocity that satisfies the constraints at a configuration that does, and what was changed in the user's
+/// one.
+pub(crate) fn moving_together(
+    dae: &dyn Dae,
+    initial: &Initial,
+) -> Result<(Vec<f64>, StartReport), ConsistencyError> {
+    let shape = dae.shape();
+    check_initial(dae, &shape, initial)?;
+    let mut kkt = Kkt::new(dae, shape.scales.mass);
+    let found = Redundancy::find_moving(dae, initial.time, &initial.configuration, &initial.velocity);
+    kkt.set_compliance(&compliance(dae, &found));
+    kkt.set_states(&initial.internal_states, &vec![0.0; shape.memory]);
+    kkt.remember(dae, initial.time, &initial.configuration, &mut vec![0.0; shape.memory]);
+    let mut report =
+        StartReport { velocity_change: vec![0.0; shape.velocity_count()], ..StartReport::default() };
+    let mut velocity = start_velocity(dae, initial, &initial.configuration, &mut report, &mut kkt)?;
+    if !found.is_none() {
+        // Constraints that give way to reactions are met by a second round.
+        kkt.scale_hidden_residual(dae, initial.time, &initial.configuration, &mut velocity, 0.0)
+            .map_err(|failure| failure.at_start(dae, initial.time))?;
+    }
+    Ok((velocity, report))
+}
+
+/// Compliance of conditions that give way to constraints, and still weigh more than any mass.
+const SOFT: f64 = 1e-6;
+
+/// A velocity that satisfies the constraints of a system, and the conditions that another one adds to them at the end
+/// as well as they can be in the sense of least squares.
+pub(crate) fn moving_nearly(
+    dae: &dyn Dae,
+    with_conditions: &dyn Dae,
+    initial: &Initial,
+) -> Result<Vec<f64>, ConsistencyError> {
+    let (own, shape) = (dae.shape(), with_conditions.shape());
+    let found = Redundancy::find_moving(dae, initial.time, &initial.configuration, &initial.velocity);
+    let mut soft = compliance(dae, &found);
+    soft.resize(own.constraint_count() + own.nonholonomic_count(), 0.0);
+    soft.resize(shape.constraint_count() + shape.nonholonomic_count(), SOFT);
+    let mut kkt = Kkt::new(with_conditions, shape.scales.mass);
+    kkt.set_compliance(&soft);
+    kkt.set_states(&initial.internal_states, &vec![0.0; shape.memory]);
+    kkt.remember(with_conditions, initial.time, &initial.configuration, &mut vec![0.0; shape.memory]);
+    let mut velocity = initial.velocity.clone();
+    kkt.scale_hidden_residual(with_conditions, initial.time, &initial.configuration, &mut velocity, 0.0)
+        .map_err(|failure| failure.at_start(dae, initial.time))?;
+    Ok(moving_together(dae, &Initial { velocity, ..initial.clone() })?.0)
 }
 
 /// The velocity with which a motion starts at a consistent configuration; reports what was changed in the

@@ -35,7 +35,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let request = SensorRequest::read(&reader, builder)?;
     let mut sensor = request.make()?;
     sensor.name = match reader.has("name") {
-        true => format!("{}.{}", part.name(), reader.text("quantity")?.content()),
+        true => format!("{}.{}", part.name(), request.word()),
         false => request.name(),
     };
     builder.signals_mut().ask(sensor);

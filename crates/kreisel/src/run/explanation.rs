@@ -1,7 +1,7 @@
 //! What looks like a mistake in a machine but is none.
 
 use super::Run;
-use crate::constrained::{ConsistencyError, StartReport, changes_in_words};
+use crate::constrained::{ConsistencyError, StartReport};
 use crate::dae::{Dae, Note, NoteKind, Notes};
 use crate::integrate::{Integration, Integrator, Settings, StartError};
 use crate::machine::{Machine, Mobility};
@@ -75,9 +75,7 @@ impl Machine {
             add(NoteKind::PositionsChanged, violation, text);
         }
         // Velocities that are not stated follow from the others, which is no news.
-        if !report.stated_changes.is_empty() {
-            let change = changes_in_words(&report.stated_changes, &report.contradictions, "changed");
-            let text = format!("the stated initial velocities contradict each other: {change}");
+        if let Some(text) = report.contradiction() {
             add(NoteKind::VelocitiesChanged, report.velocity_violation, text);
         }
         notes

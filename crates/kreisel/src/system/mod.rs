@@ -106,6 +106,11 @@ impl System {
         self.shape.scales.stiffness = stiffness;
     }
 
+    /// Puts a joint with as many equations between the same nodes in the place of another.
+    pub(crate) fn replace_joint(&mut self, joint: usize, with: impl Joint + 'static) {
+        self.joints[joint].joint = Box::new(with);
+    }
+
     /// Typical sizes.
     pub fn scales(&self) -> Scales {
         self.shape.scales

@@ -268,3 +268,212 @@ fn a_joint_has_one_name_for_its_rate_in_tables_expressions_and_sensors() {
         }
     }
 }
+
+/// First record of a signal.
+fn first(run: &kreisel::run::Trajectory, signal: &str) -> f64 {
+    crate::common::column(run, signal)[0]
+}
+
+/// An arm of 1 m along x on a joint to the ground at the origin.
+fn arm_on(joint: &str, bodies: &str, keys: &str) -> String {
+    let point = if joint.starts_with("point-on") { "[1, 0, 0]" } else { "[0, 0, 0]" };
+    format!(
+        "[simulation]\nend-time = 0.01\nstep = 0.001\n\
+         [[body]]\nname = 'arm'\nmass = 1\ninertia = [0.01, 0.1, 0.1]\nposition = [0.5, 0, 0]\n\
+         [[{joint}]]\nname = 'joint'\nbodies = {bodies}\npoint = {point}\n{keys}\n"
+    )
+}
+
+#[test]
+fn every_coordinate_of_every_joint_starts_where_the_model_says_and_at_its_rate() {
+    let kinds: [(&str, &[&str]); 8] = [
+        ("revolute", &["angle"]),
+        ("prismatic", &["displacement"]),
+        ("cylindrical", &["angle", "displacement"]),
+        ("universal", &["first-angle", "second-angle"]),
+        ("planar", &["x", "y", "angle"]),
+        ("screw", &["angle"]),
+        ("point-on-line", &["displacement"]),
+        ("point-on-plane", &["x", "y"]),
+    ];
+    for (kind, words) in kinds {
+        for bodies in ["['ground', 'arm']", "['arm', 'ground']"] {
+            let lead = if kind == "screw" { "lead = 0.2\n" } else { "" };
+            let keys: String = (words.iter().zip(1..))
+                .map(|(word, k)| {
+                    format!("{word} = {}\n{word}-rate = {}\n", 0.3 * f64::from(k), -0.7 / f64::from(k))
+                })
+                .collect();
+            let machine = machine(&arm_on(kind, bodies, &format!("{lead}{keys}")));
+            let run = machine.simulate().unwrap();
+            for (word, k) in words.iter().zip(1..) {
+                let what = format!("{kind} {bodies} {word}");
+                within(&what, (first(&run, &format!("joint.{word}")) - 0.3 * f64::from(k)).abs(), 1e-13);
+                within(&what, (first(&run, &format!("joint.{word}-rate")) + 0.7 / f64::from(k)).abs(), 1e-12);
+            }
+            if kind == "screw" {
+                let advance = 0.2 / std::f64::consts::TAU;
+                within("screw", (first(&run, "joint.displacement") - 0.3 * advance).abs(), 1e-13);
+                within("screw", (first(&run, "joint.displacement-rate") + 0.7 * advance).abs(), 1e-12);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_short_rate_is_another_word_and_both_are_too_many() {
+    let run = machine(&arm_on("revolute", "['ground', 'arm']", "rate = 2")).simulate().unwrap();
+    within("rate", (first(&run, "joint.angle-rate") - 2.0).abs(), 1e-13);
+    let text = arm_on("revolute", "['ground', 'arm']", "rate = 2\nangle-rate = 2");
+    let error = Machine::from_text("m.toml", &text).err().unwrap().render(false);
+    assert!(error.contains("angle-rate") && error.contains("both are given"), "{error}");
+    // Beyond half a turn a joint would not show what was written.
+    let text = arm_on("revolute", "['ground', 'arm']", "angle = 4");
+    let error = Machine::from_text("m.toml", &text).err().unwrap().render(false);
+    assert!(error.contains("half a turn") && error.contains("m.toml:"), "{error}");
+}
+
+#[test]
+fn a_joint_moves_all_that_lies_beyond_it() {
+    // Links of 1 m along x, one after the other, turned by 0.3 and by −0.5 more; the last one is welded on.
+    let link = |name: &str, x: f64| {
+        format!("[[body]]\nname = '{name}'\nmass = 1\ninertia = [0.01, 0.1, 0.1]\nposition = [{x}, 0, 0]\n")
+    };
+    let text = format!(
+        "[simulation]\nend-time = 0.001\nstep = 0.001\n[gravity]\nacceleration = [0, 0, 0]\n{}{}{}\
+         [[revolute]]\nname = 'hip'\nbodies = ['ground', 'near']\npoint = [0, 0, 0]\nangle = 0.3\nrate = 1.2\n\
+         [[revolute]]\nname = 'knee'\nbodies = ['far', 'near']\npoint = [1, 0, 0]\nangle = 0.5\nrate = 0.4\n\
+         [[fixed]]\nname = 'weld'\nbodies = ['far', 'end']\n",
+        link("near", 0.5),
+        link("far", 1.5),
+        link("end", 2.5)
+    );
+    let machine = machine(&text);
+    let run = machine.simulate().unwrap();
+    // `knee` counts the angle of `near` relative to `far`.
+    let (hip, leg) = (0.3_f64, 0.3_f64 - 0.5);
+    let (turn, leg_turn) = (1.2, 1.2 - 0.4);
+    let along = |angle: f64| Vector3::new(angle.cos(), angle.sin(), 0.0);
+    let across = |angle: f64| Vector3::new(-angle.sin(), angle.cos(), 0.0);
+    let end = along(hip) + 1.5 * along(leg);
+    for (axis, value) in ["x", "y", "z"].iter().zip(end.iter()) {
+        within(axis, (first(&run, &format!("end.position.{axis}")) - value).abs(), 1e-13);
+    }
+    let start = Start::of(&text).unwrap();
+    let velocity = turn * across(hip) + 1.5 * leg_turn * across(leg);
+    within("velocity", (start.body("end")[1] - velocity).norm(), 1e-12);
+    within("turn", (start.body("end")[0].z - leg_turn).abs(), 1e-12);
+    assert!(!start.notes.iter().any(|note| note.contains("initial")), "{:?}", start.notes);
+}
+
+/// A slider-crank with keys of its joints `bearing` and `eye`.
+fn turned_slider_crank(bearing: &str, eye: &str) -> String {
+    slider_crank(["", "", ""], [0.5, 2.0])
+        .replace("name = 'bearing'\n", &format!("name = 'bearing'\n{bearing}\n"))
+        .replace("name = 'eye'\n", &format!("name = 'eye'\n{eye}\n"))
+}
+
+#[test]
+fn in_a_loop_a_coordinate_is_a_condition_and_the_machine_stays_on_the_drawn_branch() {
+    // The crank is drawn at 60°; the rod is longer, so that the slider stays on its side all around.
+    for angle in [0.3, -1.0, 2.5, -3.0] {
+        let run =
+            machine(&turned_slider_crank(&format!("angle = {angle}\nrate = 6"), "")).simulate().unwrap();
+        let a = 60.0_f64.to_radians() + angle;
+        let b = (0.2 * a.sin() / 0.5).asin();
+        within("angle", (first(&run, "bearing.angle") - angle).abs(), 1e-12);
+        within("slider", (first(&run, "slider.position.x") - (0.2 * a.cos() + 0.5 * b.cos())).abs(), 1e-11);
+        within("rate", (first(&run, "bearing.angle-rate") - 6.0).abs(), 1e-11);
+        let rate = 0.2 * a.cos() * 6.0 / (0.5 * b.cos());
+        let speed = -0.2 * a.sin() * 6.0 - 0.5 * b.sin() * rate;
+        within("speed", (first(&run, "guide.displacement-rate") - speed).abs(), 1e-10);
+    }
+    // A joint in the middle of the loop does as well: the slider turns on the rod by −0.1, which leans less.
+    let run = machine(&turned_slider_crank("", "angle = -0.1")).simulate().unwrap();
+    within("eye", (first(&run, "eye.angle") + 0.1).abs(), 1e-12);
+}
+
+#[test]
+fn coordinates_that_a_loop_does_not_allow_are_told_with_their_line() {
+    // The rod leans by at most asin(0.2/0.5) = 0.41; it is drawn at asin(0.2 sin 60°/0.5) = 0.35, so that the slider
+    // turns on it by 0.06 at most.
+    for (bearing, eye) in [("", "angle = 0.1"), ("angle = 0.3", "angle = 0.2")] {
+        let error =
+            Machine::from_text("m.toml", &turned_slider_crank(bearing, eye)).err().unwrap().render(false);
+        assert!(error.contains("m.toml:") && error.contains("that the loops of the machine"), "{error}");
+        assert!(error.contains("`angle` of `") && error.contains("misses by"), "{error}");
+    }
+}
+
+#[test]
+fn rates_that_contradict_each_other_are_told_with_their_line_and_values() {
+    let text = |eye: f64| turned_slider_crank("rate = 6", &format!("rate = {eye}"));
+    // Slider against rod: the rod's rate with the opposite sign.
+    let follows = -at_six()[0];
+    let error = Machine::from_text("m.toml", &text(1.0)).err().unwrap().render(false);
+    assert!(error.contains("m.toml:") && error.contains("angle-rate` from 6 rad/s to"), "{error}");
+    // What agrees is taken, and small contradictions are corrected with a note.
+    let start = Start::of(&text(follows)).unwrap();
+    within("crank", (start.body("crank")[0].z - 6.0).abs(), 1e-9);
+    let start = Start::of(&text(follows * 1.002)).unwrap();
+    assert!(
+        start.notes.iter().any(|note| note.contains("`bearing.angle-rate` from 6 rad/s to")),
+        "{:?}",
+        start.notes
+    );
+    // Against a body that states another speed.
+    let text =
+        slider_crank([SIX, "", ""], [0.5, 2.0]).replace("name = 'bearing'\n", "name = 'bearing'\nrate = 5\n");
+    let error = Machine::from_text("m.toml", &text).err().unwrap().render(false);
+    assert!(error.contains("of `crank` from 6 rad/s to 5 rad/s"), "{error}");
+}
+
+#[test]
+fn gears_follow_the_joint_that_is_turned() {
+    let wheel = |name: &str, x: f64| {
+        format!("[[body]]\nname = '{name}'\nmass = 1\ninertia = [1, 1, 1]\nposition = [{x}, 0, 0]\n")
+    };
+    let text = format!(
+        "[simulation]\nend-time = 0.001\nstep = 0.001\n{}{}\
+         [[revolute]]\nname = 'a'\nbodies = ['ground', 'one']\npoint = [0, 0, 0]\nangle = 0.3\nrate = 2\n\
+         [[revolute]]\nname = 'b'\nbodies = ['ground', 'two']\npoint = [1, 0, 0]\n\
+         [[gear]]\nname = 'mesh'\njoints = ['a', 'b']\nratio = -2\n",
+        wheel("one", 0.0),
+        wheel("two", 1.0)
+    );
+    let run = machine(&text).simulate().unwrap();
+    let [a, b] = ["a", "b"].map(|joint| first(&run, &format!("{joint}.angle")));
+    within("a", (a - 0.3).abs(), 1e-12);
+    assert!((b.abs() - 0.6).abs() < 1e-12 || (b.abs() - 0.15).abs() < 1e-12, "{b}");
+    let [a, b_rate] = ["a", "b"].map(|joint| first(&run, &format!("{joint}.angle-rate")));
+    within("rates", (a - 2.0).abs() + (b_rate / 2.0 - b / 0.3).abs(), 1e-11);
+}
+
+#[test]
+fn a_beam_beyond_a_joint_moves_with_it() {
+    let text = "[simulation]\nend-time = 0.001\nstep = 0.001\n[gravity]\nacceleration = [0, 0, 0]\n\
+        [[beam]]\nname = 'rod'\nfrom = [0, 0, 0]\nto = [1, 0, 0]\nelements = 3\n\
+        section = { shape = 'circle', radius = 0.1, youngs-modulus = 1e6, poisson-ratio = 0.3, density = 1000 }\n\
+        [[revolute]]\nname = 'hinge'\nbodies = ['ground', 'rod.start']\naxis = [0, 0, 1]\nangle = 0.3\nrate = 2\n\
+        [[sensor]]\nof = 'rod.end'\nquantity = 'position'\n[[sensor]]\nof = 'rod.end'\nquantity = 'velocity'\n\
+        [[sensor]]\nof = 'rod.end'\nquantity = 'strain'\n";
+    let run = machine(text).simulate().unwrap();
+    let (sine, cosine) = 0.3_f64.sin_cos();
+    for (signal, value) in [
+        ("hinge.angle", 0.3),
+        ("rod.end.position.x", cosine),
+        ("rod.end.position.y", sine),
+        ("rod.end.velocity.x", -2.0 * sine),
+        ("rod.end.velocity.y", 2.0 * cosine),
+    ] {
+        within(signal, (first(&run, signal) - value).abs(), 1e-12);
+    }
+}
+
+#[test]
+fn a_fixed_body_is_not_moved_by_a_joint() {
+    let text = arm_on("revolute", "['ground', 'arm']", "angle = 0.3")
+        .replace("mass = 1\n", "mass = 1\nfixed = true\n");
+    let error = Machine::from_text("m.toml", &text).err().unwrap().render(false);
+    assert!(error.contains("`arm`, which is `fixed`") && error.contains("m.toml:"), "{error}");
+}
