@@ -6,7 +6,8 @@
 //! with them as conditions, so that the machine stays on the branch that is drawn. Rates move what lies
 //! beyond in the same way, and are conditions on velocities where that does not fit.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::frames::Frames;
@@ -38,6 +39,9 @@ pub struct JointStart {
 
 /// Violations below this part of the machine's size, and of its speeds, are rounding.
 const ROUNDING: f64 = 1e-10;
+/// Moves above this part of the machine's size, and above this angle in rad, are some: angles of quaternions are
+/// known to the root of the rounding.
+const MOVED: f64 = 1e-7;
 /// Largest steps in which loops follow a coordinate: in rad, and as a part of the machine's size.
 const STEPS: (f64, f64) = (0.1, 0.05);
 /// Most steps of a coordinate.
@@ -129,10 +133,9 @@ struct Tree {
 impl Tree {
     /// A tree from the ground, or from one body where nothing leads there. It takes joints of which coordinates
     /// are stated first, then beams and joints that hold well, those near the ground first.
-    fn new(frames: &Frames, system: &System, conditions: &[Condition]) -> Self {
+    fn new(frames: &Frames, system: &System, is_stated: impl Fn(&str) -> bool) -> Self {
         let ground = system.node_count();
         let index = |node: Option<NodeId>| node.map_or(ground, |node| node.0);
-        let is_stated = |name: &str| conditions.iter().any(|condition| condition.start.joint == name);
         let mut edges: Vec<(u8, [usize; 2], Option<usize>)> = Vec::new();
         for (number, joint) in frames.joints().iter().enumerate().filter(|(_, joint)| !joint.is_drive) {
             let rank = match system.joint_rows(joint.index).len() {
@@ -246,6 +249,8 @@ pub(super) struct JointStarts<'a> {
     frames: &'a Frames,
     system: &'a System,
     conditions: Vec<Condition>,
+    /// Those of each joint.
+    by_joint: HashMap<String, Range<usize>>,
     tree: Tree,
     /// Makes the equations once more, to add conditions.
     again: &'a dyn Fn() -> Result<SystemBuilder, ModelErrors>,
@@ -264,8 +269,13 @@ impl<'a> JointStarts<'a> {
             Some(Condition { start, nodes: joint.nodes, offsets: joint.offsets })
         };
         let conditions: Vec<Condition> = starts.into_iter().filter_map(condition).collect();
-        let tree = Tree::new(frames, system, &conditions);
-        Self { frames, system, conditions, tree, again }
+        let mut by_joint: HashMap<String, Range<usize>> = HashMap::new();
+        for (place, condition) in conditions.iter().enumerate() {
+            // Those of one joint stand together.
+            by_joint.entry(condition.start.joint.clone()).or_insert(place..place).end = place + 1;
+        }
+        let tree = Tree::new(frames, system, |joint| by_joint.contains_key(joint));
+        Self { frames, system, conditions, by_joint, tree, again }
     }
 
     /// Moves the initial values of the machine to what is stated; gives what is worth a note.
@@ -306,9 +316,10 @@ impl<'a> JointStarts<'a> {
     }
 
     /// Conditions on the joint of an index in the frames.
-    fn at(&self, joint: Option<usize>) -> impl Iterator<Item = &Condition> {
-        let name = joint.map(|joint| self.frames.joints()[joint].name.as_str());
-        self.conditions.iter().filter(move |condition| name == Some(condition.start.joint.as_str()))
+    fn at(&self, joint: usize) -> impl Iterator<Item = (usize, &Condition)> {
+        let name = self.frames.joints()[joint].name.as_str();
+        let range = self.by_joint.get(name).cloned().unwrap_or_default();
+        range.clone().zip(&self.conditions[range])
     }
 
     /// Poses in which each stated coordinate of the tree has moved by a part of the way to its value.
@@ -317,7 +328,7 @@ impl<'a> JointStarts<'a> {
         self.tree.spread(Pose::identity(), |node, joint, inherited| {
             now[node] = inherited.compose(&poses[node]);
             let Some(index) = joint else { return *inherited };
-            let Some(condition) = self.at(joint).next() else { return *inherited };
+            let Some((_, condition)) = self.at(index).next() else { return *inherited };
             let entry = &self.frames.joints()[index];
             let world = |side: usize| {
                 let node = entry.nodes[side].map_or_else(Pose::identity, |node| now[node.0]);
@@ -326,11 +337,16 @@ impl<'a> JointStarts<'a> {
             let (first, second) = (world(0), world(1));
             let mut relative = first.inverse().compose(&second);
             let values = condition.relative(&now);
-            for condition in self.at(joint) {
-                if let Some(target) = self.target(condition, targets) {
-                    let change = target - condition.start.coordinate.value(&values, target);
-                    relative = changed(&relative, condition.start.coordinate, change);
-                }
+            let mut moves = false;
+            for (place, condition) in self.at(index).filter(|(_, condition)| condition.start.value.is_some())
+            {
+                let target = targets[place];
+                let change = target - condition.start.coordinate.value(&values, target);
+                relative = changed(&relative, condition.start.coordinate, change);
+                moves |= change != 0.0;
+            }
+            if !moves {
+                return *inherited;
             }
             let own = match entry.nodes[1].is_some_and(|second| second.0 == node) {
                 true => first.compose(&relative).compose(&second.inverse()),
@@ -340,12 +356,6 @@ impl<'a> JointStarts<'a> {
             own.compose(inherited)
         });
         now
-    }
-
-    /// Where a condition is to be, among the targets of all.
-    fn target(&self, condition: &Condition, targets: &[f64]) -> Option<f64> {
-        let place = self.conditions.iter().position(|other| std::ptr::eq(other, condition))?;
-        condition.start.value.as_ref().map(|_| targets[place])
     }
 
     /// Values of the conditions at poses, near to others.
@@ -386,9 +396,12 @@ impl<'a> JointStarts<'a> {
 
     /// A fixed body does not move.
     fn refuse_moves(&self, initial: &Initial, drawn: &[Pose], there: &[Pose]) -> Result<(), ModelErrors> {
-        let Some(&node) = initial.fixed.iter().find(|&&node| drawn[node] != there[node]) else {
-            return Ok(());
+        let moves = |node: usize| {
+            let (drawn, there) = (&drawn[node], &there[node]);
+            let shift = (there.position - drawn.position).norm() / self.system.scales().length;
+            shift.max(drawn.rotation.angle_to(&there.rotation)) > MOVED
         };
+        let Some(&node) = initial.fixed.iter().find(|&&node| moves(node)) else { return Ok(()) };
         let place = self.conditions.iter().find_map(|condition| condition.start.value.as_ref());
         let place = place.map(|(_, place)| place.clone()).unwrap_or_default();
         let found = format!("they would move `{}`, which is `fixed`", self.system.node_name(NodeId(node)));
@@ -588,7 +601,7 @@ impl<'a> JointStarts<'a> {
             };
             let sign = if entry.nodes[1].is_some_and(|second| second.0 == node) { 1.0 } else { -1.0 };
             let (first, second) = (world(0), world(1));
-            for condition in self.at(joint) {
+            for (_, condition) in self.at(index) {
                 let Some((rate, _)) = condition.start.rate else { continue };
                 let (turns, shifts) = match condition.start.coordinate {
                     Coordinate::Translation(axis) => {
