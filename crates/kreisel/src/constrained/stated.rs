@@ -177,12 +177,12 @@ impl Kkt {
             let (residual, size) = self.hidden_violation(dae, time, configuration, velocity);
             let now = norm(&residual);
             // What comes no nearer is rounding, or a contradiction.
-            let stalled = !(now < 0.5 * best);
+            let nearer = now < 0.5 * best;
             if now < best {
                 (best, left) = (now, residual);
                 best_velocity.copy_from_slice(velocity);
             }
-            if stalled || now <= ROUNDING * size {
+            if !nearer || now <= ROUNDING * size {
                 break;
             }
             // Where the guesses alone are not determined, the second stage has the last word.

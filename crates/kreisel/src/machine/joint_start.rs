@@ -124,13 +124,13 @@ struct Hanging {
 }
 
 /// A tree through the machine.
-struct Tree {
+struct SpanningTree {
     /// Nodes, each after that on which it hangs.
     order: Vec<usize>,
     hanging: Vec<Option<Hanging>>,
 }
 
-impl Tree {
+impl SpanningTree {
     /// A tree from the ground, or from one body where nothing leads there. It takes joints of which coordinates
     /// are stated first, then beams and joints that hold well, those near the ground first.
     fn new(frames: &Frames, system: &System, is_stated: impl Fn(&str) -> bool) -> Self {
@@ -251,7 +251,7 @@ pub(super) struct JointStarts<'a> {
     conditions: Vec<Condition>,
     /// Those of each joint.
     by_joint: HashMap<String, Range<usize>>,
-    tree: Tree,
+    tree: SpanningTree,
     /// Makes the equations once more, to add conditions.
     again: &'a dyn Fn() -> Result<SystemBuilder, ModelErrors>,
 }
@@ -274,7 +274,7 @@ impl<'a> JointStarts<'a> {
             // Those of one joint stand together.
             by_joint.entry(condition.start.joint.clone()).or_insert(place..place).end = place + 1;
         }
-        let tree = Tree::new(frames, system, |joint| by_joint.contains_key(joint));
+        let tree = SpanningTree::new(frames, system, |joint| by_joint.contains_key(joint));
         Self { frames, system, conditions, by_joint, tree, again }
     }
 
