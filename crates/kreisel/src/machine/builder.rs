@@ -12,7 +12,7 @@ use super::joint_start::{JointStart, JointStarts};
 use super::prescribed::PrescribedMotion;
 use super::provenance::Provenance;
 use super::sensor::{NamedSensor, Reaction, SensorFrame, WrenchPart};
-use super::settings::{BodyGroup, RunSettings};
+use super::settings::{BodyGroup, RunSettings, StartFrom};
 use super::signals::{MachineSignals, Rank};
 use super::stiffness::mean_stiffness;
 use super::variant::Variants;
@@ -432,6 +432,14 @@ impl MachineBuilder {
         let starts = std::mem::take(&mut self.joint_starts);
         if starts.is_empty() {
             return Ok(());
+        }
+        let with_rate = starts.iter().find_map(|start| Some((start, start.rate.as_ref()?)));
+        if let (Some((start, (_, place))), StartFrom::Static) = (with_rate, self.settings.start) {
+            // Rates hold where the model puts its bodies; elsewhere other velocities belong to them.
+            let what = format!("the rate of `{}` of `{}`", start.word, start.joint);
+            let (requirement, found) = ("left out with `start = \"static\"`", "given");
+            let hint = "give bodies their velocities";
+            return Err(ModelError::unsuitable(what, requirement, found, place).with_hint(hint).into());
         }
         let again = || {
             let mut other = Self::read(document, parts, &self.signals.outside().clone())?.system_builder;

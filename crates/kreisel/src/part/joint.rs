@@ -630,3 +630,19 @@ fn ends(
     let rotation = turn_z_to(&along);
     Ok(std::array::from_fn(|side| sides[side].offset_of(&Pose::new(rotation, points[side]))))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_coordinate_and_its_rate_can_be_given_at_the_start() {
+        for joint in &JOINTS {
+            let has = |name: &str| joint.part.keys.iter().any(|key| key.name == name);
+            for (word, _) in joint.coordinates.iter().filter(|(_, coordinate)| *coordinate != Distance) {
+                assert!(has(word) && has(&format!("{word}-rate")), "{} {word}", joint.part.name);
+                assert_eq!(has("rate"), joint.coordinates.len() == 1, "{}", joint.part.name);
+            }
+        }
+    }
+}

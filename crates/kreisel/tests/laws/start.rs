@@ -477,3 +477,32 @@ fn a_fixed_body_is_not_moved_by_a_joint() {
     let error = Machine::from_text("m.toml", &text).err().unwrap().render(false);
     assert!(error.contains("`arm`, which is `fixed`") && error.contains("m.toml:"), "{error}");
 }
+
+#[test]
+fn a_stated_position_stays_and_the_orientation_that_is_left_out_follows() {
+    // The arm ends 0.5 m from its centre, as far as the pin is away: it must point there.
+    let text = |orientation: &str| {
+        format!(
+            "[simulation]\nend-time = 0.01\nstep = 0.001\n\
+             [[marker]]\nname = 'pin'\n\
+             [[body]]\nname = 'arm'\nmass = 1\ninertia = [0.01, 0.1, 0.1]\nposition = [0.4, -0.3, 0]\n{orientation}\n\
+             markers = [{{ name = 'end', position = [-0.5, 0, 0] }}]\n\
+             [[revolute]]\nname = 'hinge'\nbodies = ['ground.pin', 'arm.end']\n"
+        )
+    };
+    let run = machine(&text("")).simulate().unwrap();
+    within("x", (first(&run, "arm.position.x") - 0.4).abs(), 1e-12);
+    within("y", (first(&run, "arm.position.y") + 0.3).abs(), 1e-12);
+    within("angle", (first(&run, "hinge.angle") - (-0.3_f64).atan2(0.4)).abs(), 1e-11);
+    // An orientation that is stated has as much to say as the position.
+    let run = machine(&text("orientation = { axis = [0, 0, 1], angle = 0 }")).simulate().unwrap();
+    assert!((first(&run, "arm.position.x") - 0.4).abs() > 1e-3);
+}
+
+#[test]
+fn rates_are_refused_where_the_run_starts_elsewhere() {
+    let text = arm_on("revolute", "['ground', 'arm']", "rate = 2")
+        .replace("step = 0.001\n", "step = 0.001\nstart = 'static'\n");
+    let error = Machine::from_text("m.toml", &text).err().unwrap().render(false);
+    assert!(error.contains("the rate of `angle` of `joint`") && error.contains("m.toml:"), "{error}");
+}
