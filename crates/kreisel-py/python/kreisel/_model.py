@@ -329,9 +329,9 @@ class Model(Parts):
         <kreisel.Model wheel>
         >>> stepper = model.stepper(step="1 ms")
         >>> while stepper.time < 0.5:
-        ...     stepper["motor"] = 4 * (1 - stepper["shaft.rate"])  # a controller
+        ...     stepper["motor"] = 4 * (1 - stepper["shaft.angle-rate"])  # a controller
         ...     _ = stepper.advance()
-        >>> round(stepper["shaft.rate"], 2)  # 1 − exp(−4/2 · 0.5)
+        >>> round(stepper["shaft.angle-rate"], 2)  # 1 − exp(−4/2 · 0.5)
         0.63
         """
         settings: dict[str, Number | None] = {

@@ -180,12 +180,12 @@ class Parts:
           - `unit` [m]: Unit of length of an STL file. Default: `1`.
           - `position` [m]: Where the shape's centroid stands in body axes, if the body has its own `inertia`; the centre of mass otherwise.
           - `orientation`: Rotation from the shape's axes to body axes.
-        - `position` [m]: Initial position of the centre of mass. Default: `[0, 0, 0]`.
-        - `orientation`: Initial rotation from body axes to world axes.
-        - `velocity` [m/s]: Initial velocity of the centre of mass. Default: `[0, 0, 0]`.
-        - `angular_velocity` [rad/s]: Initial angular velocity. Default: `[0, 0, 0]`.
+        - `position` [m]: Initial position of the centre of mass; a guess, which assembly may change, if not given. Default: `[0, 0, 0]`.
+        - `orientation`: Initial rotation from body axes to world axes; a guess if not given.
+        - `velocity` [m/s]: Initial velocity of the centre of mass; what the joints and the stated velocities ask for if not given, zero where they ask for nothing.
+        - `angular_velocity` [rad/s]: Initial angular velocity; likewise if not given.
         - `velocity_axes`: Axes in which the velocities are given. Default: `"world"`.
-        - `fixed`: Whether assembly must leave the initial position and orientation as they are. Default: `false`.
+        - `fixed`: Whether assembly must leave the initial position and orientation, and the velocities that are given, exactly as they are. Default: `false`.
         - `group`: Lie group of the body; that of the simulation if not given.
         - `markers`: Named frames on the body.
           - `name`: Name of the marker; it is referred to as `body.marker`.
@@ -228,9 +228,9 @@ class Parts:
         """A mass in a point; its axes stay those of the world, and torques on it have no effect.
 
         - `mass` [kg]: Mass.
-        - `position` [m]: Initial position. Default: `[0, 0, 0]`.
-        - `velocity` [m/s]: Initial velocity in world axes. Default: `[0, 0, 0]`.
-        - `fixed`: Whether assembly must leave the initial position as it is. Default: `false`.
+        - `position` [m]: Initial position; a guess, which assembly may change, if not given. Default: `[0, 0, 0]`.
+        - `velocity` [m/s]: Initial velocity in world axes; what the joints and the stated velocities ask for if not given, zero where they ask for nothing.
+        - `fixed`: Whether assembly must leave the initial position, and the velocity if it is given, exactly as they are. Default: `false`.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
         """
@@ -343,8 +343,8 @@ class Parts:
           - `force` [N/m]: Force per length, of time and inputs.
           - `torque` [N]: Torque per length, of time and inputs.
           - `axes`: Axes of the vectors: the world's, which keeps their direction, or those of the sections, which they follow. Default: `"world"`.
-        - `velocity` [m/s]: Initial velocity of the start in a rigid motion of the whole beam. Default: `[0, 0, 0]`.
-        - `angular_velocity` [rad/s]: Initial angular velocity of this motion. Default: `[0, 0, 0]`.
+        - `velocity` [m/s]: Initial velocity of the start in a rigid motion of the whole beam; zero if only `angular-velocity` is given. Without both its nodes start at rest where nothing moves them.
+        - `angular_velocity` [rad/s]: Initial angular velocity of this motion; zero if only `velocity` is given.
         - `group`: Lie group of the nodes; that of the simulation if not given.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
@@ -405,15 +405,21 @@ class Parts:
         point: Numbers | None = None,
         axis: Numbers | None = None,
         x_axis: Numbers | None = None,
+        angle: Number | None = None,
+        angle_rate: Number | None = None,
+        rate: Number | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Rotation about the joint's z axis; measures `angle`, full turns counted, and its rate `rate`.
+        """Rotation about the joint's z axis; measures `angle`, full turns counted, and its rate `angle-rate`, for short `rate`.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
         - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
         - `axis`: Direction of the joint's z axis in the world at the initial configuration; z of the markers, or of the world, if not given.
         - `x_axis`: Direction of the joint's x axis in the world at the initial configuration, as nearly as it stands at right angles to the z axis; the frame is turned the shortest way if not given.
+        - `angle` [rad]: Initial value of the coordinate: what lies beyond the joint, seen from the ground, is moved until the joint shows it, and loops are closed. As it is drawn if not given.
+        - `angle_rate` [rad/s]: Initial rate of the coordinate, a stated velocity. What the joints and the stated velocities ask for if not given.
+        - `rate` [rad/s]: Another word for the initial rate of the only coordinate.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
         """
@@ -423,6 +429,9 @@ class Parts:
             "point": point,
             "axis": axis,
             "x-axis": x_axis,
+            "angle": angle,
+            "angle-rate": angle_rate,
+            "rate": rate,
             "repeat": repeat,
             "when": when,
         }
@@ -436,15 +445,21 @@ class Parts:
         point: Numbers | None = None,
         axis: Numbers | None = None,
         x_axis: Numbers | None = None,
+        displacement: Number | None = None,
+        displacement_rate: Number | None = None,
+        rate: Number | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Displacement along the joint's z axis without rotation; measures `displacement` and its rate `rate`.
+        """Displacement along the joint's z axis without rotation; measures `displacement` and its rate `displacement-rate`, for short `rate`.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
         - `point` [m]: Where the reaction is measured, in the world at the initial configuration; without it and without markers the second body's centre of mass. The motion does not depend on it.
         - `axis`: Direction of the joint's z axis in the world at the initial configuration; z of the markers, or of the world, if not given.
         - `x_axis`: Direction of the joint's x axis in the world at the initial configuration, as nearly as it stands at right angles to the z axis; the frame is turned the shortest way if not given.
+        - `displacement` [m]: Initial value of the coordinate: what lies beyond the joint, seen from the ground, is moved until the joint shows it, and loops are closed. As it is drawn if not given.
+        - `displacement_rate` [m/s]: Initial rate of the coordinate, a stated velocity. What the joints and the stated velocities ask for if not given.
+        - `rate` [m/s]: Another word for the initial rate of the only coordinate.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
         """
@@ -454,6 +469,9 @@ class Parts:
             "point": point,
             "axis": axis,
             "x-axis": x_axis,
+            "displacement": displacement,
+            "displacement-rate": displacement_rate,
+            "rate": rate,
             "repeat": repeat,
             "when": when,
         }
@@ -467,6 +485,10 @@ class Parts:
         point: Numbers | None = None,
         axis: Numbers | None = None,
         x_axis: Numbers | None = None,
+        angle: Number | None = None,
+        angle_rate: Number | None = None,
+        displacement: Number | None = None,
+        displacement_rate: Number | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
@@ -476,6 +498,10 @@ class Parts:
         - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
         - `axis`: Direction of the joint's z axis in the world at the initial configuration; z of the markers, or of the world, if not given.
         - `x_axis`: Direction of the joint's x axis in the world at the initial configuration, as nearly as it stands at right angles to the z axis; the frame is turned the shortest way if not given.
+        - `angle` [rad]: Initial value of the coordinate: what lies beyond the joint, seen from the ground, is moved until the joint shows it, and loops are closed. As it is drawn if not given.
+        - `angle_rate` [rad/s]: Initial rate of the coordinate, a stated velocity. What the joints and the stated velocities ask for if not given.
+        - `displacement` [m]: Initial value of the coordinate: what lies beyond the joint, seen from the ground, is moved until the joint shows it, and loops are closed. As it is drawn if not given.
+        - `displacement_rate` [m/s]: Initial rate of the coordinate, a stated velocity. What the joints and the stated velocities ask for if not given.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
         """
@@ -485,6 +511,10 @@ class Parts:
             "point": point,
             "axis": axis,
             "x-axis": x_axis,
+            "angle": angle,
+            "angle-rate": angle_rate,
+            "displacement": displacement,
+            "displacement-rate": displacement_rate,
             "repeat": repeat,
             "when": when,
         }
@@ -523,6 +553,10 @@ class Parts:
         point: Numbers | None = None,
         first_axis: Numbers | None = None,
         second_axis: Numbers | None = None,
+        first_angle: Number | None = None,
+        first_angle_rate: Number | None = None,
+        second_angle: Number | None = None,
+        second_angle_rate: Number | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
@@ -532,6 +566,10 @@ class Parts:
         - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
         - `first_axis`: Axis on the first body about which the cross turns (the joint's x axis), in the world at the initial configuration; x of the markers, or of the world, if not given.
         - `second_axis`: Axis on the second body about which it turns on the cross (the joint's y axis), at right angles to the first; y of the markers, or of the world, if not given.
+        - `first_angle` [rad]: Initial value of the coordinate: what lies beyond the joint, seen from the ground, is moved until the joint shows it, and loops are closed. As it is drawn if not given.
+        - `first_angle_rate` [rad/s]: Initial rate of the coordinate, a stated velocity. What the joints and the stated velocities ask for if not given.
+        - `second_angle` [rad]: Initial value of the coordinate: what lies beyond the joint, seen from the ground, is moved until the joint shows it, and loops are closed. As it is drawn if not given.
+        - `second_angle_rate` [rad/s]: Initial rate of the coordinate, a stated velocity. What the joints and the stated velocities ask for if not given.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
         """
@@ -541,6 +579,10 @@ class Parts:
             "point": point,
             "first-axis": first_axis,
             "second-axis": second_axis,
+            "first-angle": first_angle,
+            "first-angle-rate": first_angle_rate,
+            "second-angle": second_angle,
+            "second-angle-rate": second_angle_rate,
             "repeat": repeat,
             "when": when,
         }
@@ -554,6 +596,12 @@ class Parts:
         point: Numbers | None = None,
         axis: Numbers | None = None,
         x_axis: Numbers | None = None,
+        x: Number | None = None,
+        x_rate: Number | None = None,
+        y: Number | None = None,
+        y_rate: Number | None = None,
+        angle: Number | None = None,
+        angle_rate: Number | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
@@ -563,6 +611,12 @@ class Parts:
         - `point` [m]: Where the reaction is measured, in the world at the initial configuration; without it and without markers the second body's centre of mass. The motion does not depend on it.
         - `axis`: Normal of the plane (the joint's z axis) in the world at the initial configuration; z of the markers, or of the world, if not given.
         - `x_axis`: Direction of the joint's x axis in the world at the initial configuration, as nearly as it stands at right angles to the z axis; the frame is turned the shortest way if not given.
+        - `x` [m]: Initial value of the coordinate: what lies beyond the joint, seen from the ground, is moved until the joint shows it, and loops are closed. As it is drawn if not given.
+        - `x_rate` [m/s]: Initial rate of the coordinate, a stated velocity. What the joints and the stated velocities ask for if not given.
+        - `y` [m]: Initial value of the coordinate: what lies beyond the joint, seen from the ground, is moved until the joint shows it, and loops are closed. As it is drawn if not given.
+        - `y_rate` [m/s]: Initial rate of the coordinate, a stated velocity. What the joints and the stated velocities ask for if not given.
+        - `angle` [rad]: Initial value of the coordinate: what lies beyond the joint, seen from the ground, is moved until the joint shows it, and loops are closed. As it is drawn if not given.
+        - `angle_rate` [rad/s]: Initial rate of the coordinate, a stated velocity. What the joints and the stated velocities ask for if not given.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
         """
@@ -572,6 +626,12 @@ class Parts:
             "point": point,
             "axis": axis,
             "x-axis": x_axis,
+            "x": x,
+            "x-rate": x_rate,
+            "y": y,
+            "y-rate": y_rate,
+            "angle": angle,
+            "angle-rate": angle_rate,
             "repeat": repeat,
             "when": when,
         }
@@ -586,6 +646,10 @@ class Parts:
         point: Numbers | None = None,
         axis: Numbers | None = None,
         x_axis: Numbers | None = None,
+        angle: Number | None = None,
+        angle_rate: Number | None = None,
+        displacement: Number | None = None,
+        displacement_rate: Number | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
@@ -596,6 +660,10 @@ class Parts:
         - `axis`: Direction of the joint's z axis in the world at the initial configuration; z of the markers, or of the world, if not given.
         - `x_axis`: Direction of the joint's x axis in the world at the initial configuration, as nearly as it stands at right angles to the z axis; the frame is turned the shortest way if not given.
         - `lead` [m]: Displacement along z per turn about z; negative for a left-handed thread.
+        - `angle` [rad]: Initial value of the coordinate: what lies beyond the joint, seen from the ground, is moved until the joint shows it, and loops are closed. As it is drawn if not given.
+        - `angle_rate` [rad/s]: Initial rate of the coordinate, a stated velocity. What the joints and the stated velocities ask for if not given.
+        - `displacement` [m]: Initial value of the coordinate: what lies beyond the joint, seen from the ground, is moved until the joint shows it, and loops are closed. As it is drawn if not given.
+        - `displacement_rate` [m/s]: Initial rate of the coordinate, a stated velocity. What the joints and the stated velocities ask for if not given.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
         """
@@ -606,6 +674,10 @@ class Parts:
             "axis": axis,
             "x-axis": x_axis,
             "lead": lead,
+            "angle": angle,
+            "angle-rate": angle_rate,
+            "displacement": displacement,
+            "displacement-rate": displacement_rate,
             "repeat": repeat,
             "when": when,
         }
@@ -621,7 +693,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Keeps the distance of two points, like a massless rod between ball joints; measures `length` and its rate `rate`.
+        """Keeps the distance of two points, like a massless rod between ball joints; measures `length` and its rate `length-rate`, for short `rate`.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; without a marker and `points` it ends at the centre of mass, on the ground at the origin.
         - `points` [m]: The two ends, in the world at the initial configuration, in place of markers.
@@ -647,15 +719,21 @@ class Parts:
         point: Numbers | None = None,
         axis: Numbers | None = None,
         x_axis: Numbers | None = None,
+        displacement: Number | None = None,
+        displacement_rate: Number | None = None,
+        rate: Number | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Keeps a point of the second body on the joint's z axis, which moves with the first; measures `displacement` and its rate `rate`.
+        """Keeps a point of the second body on the joint's z axis, which moves with the first; measures `displacement` and its rate `displacement-rate`, for short `rate`.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
         - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
         - `axis`: Direction of the joint's z axis in the world at the initial configuration; z of the markers, or of the world, if not given.
         - `x_axis`: Direction of the joint's x axis in the world at the initial configuration, as nearly as it stands at right angles to the z axis; the frame is turned the shortest way if not given.
+        - `displacement` [m]: Initial value of the coordinate: what lies beyond the joint, seen from the ground, is moved until the joint shows it, and loops are closed. As it is drawn if not given.
+        - `displacement_rate` [m/s]: Initial rate of the coordinate, a stated velocity. What the joints and the stated velocities ask for if not given.
+        - `rate` [m/s]: Another word for the initial rate of the only coordinate.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
         """
@@ -665,6 +743,9 @@ class Parts:
             "point": point,
             "axis": axis,
             "x-axis": x_axis,
+            "displacement": displacement,
+            "displacement-rate": displacement_rate,
+            "rate": rate,
             "repeat": repeat,
             "when": when,
         }
@@ -678,6 +759,10 @@ class Parts:
         point: Numbers | None = None,
         axis: Numbers | None = None,
         x_axis: Numbers | None = None,
+        x: Number | None = None,
+        x_rate: Number | None = None,
+        y: Number | None = None,
+        y_rate: Number | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
@@ -687,6 +772,10 @@ class Parts:
         - `point` [m]: Where the joint stands, in the world at the initial configuration; needed where no marker says it.
         - `axis`: Normal of the plane (the joint's z axis) in the world at the initial configuration; z of the markers, or of the world, if not given.
         - `x_axis`: Direction of the joint's x axis in the world at the initial configuration, as nearly as it stands at right angles to the z axis; the frame is turned the shortest way if not given.
+        - `x` [m]: Initial value of the coordinate: what lies beyond the joint, seen from the ground, is moved until the joint shows it, and loops are closed. As it is drawn if not given.
+        - `x_rate` [m/s]: Initial rate of the coordinate, a stated velocity. What the joints and the stated velocities ask for if not given.
+        - `y` [m]: Initial value of the coordinate: what lies beyond the joint, seen from the ground, is moved until the joint shows it, and loops are closed. As it is drawn if not given.
+        - `y_rate` [m/s]: Initial rate of the coordinate, a stated velocity. What the joints and the stated velocities ask for if not given.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
         """
@@ -696,6 +785,10 @@ class Parts:
             "point": point,
             "axis": axis,
             "x-axis": x_axis,
+            "x": x,
+            "x-rate": x_rate,
+            "y": y,
+            "y-rate": y_rate,
             "repeat": repeat,
             "when": when,
         }
@@ -838,7 +931,7 @@ class Parts:
     ) -> Model:
         """Keeps a weighted sum of rates and velocities at a value, constant or by a law of time: steering, rolling without a wheel, prescribed speeds.
 
-        - `rates`: What the sum is of, named like a sensor: `crank.rate`, `slide.displacement-rate`, `cart.velocity.x`, `cart.tip.velocity.y`, `cart.angular-velocity.z`.
+        - `rates`: What the sum is of, named like a sensor: `crank.angle-rate`, `slide.displacement-rate`, `cart.velocity.x`, `cart.tip.velocity.y`, `cart.angular-velocity.z`.
         - `factors`: Factor of each rate in the sum; rates count in m/s and rad/s.
         - `value`: Value of the sum, constant or by a law of time; 0 if not given.
         - `axes`: Axes of the velocities of bodies and markers: `world`, or `body` for those of the body or marker itself. Default: `"world"`.
@@ -913,7 +1006,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """A first-order state: its rate is an expression of `t`, measured quantities and states (`"-3*charge.value + crank.rate"`). Its value is the signal `NAME.value`, which forces and other states may use.
+        """A first-order state: its rate is an expression of `t`, measured quantities and states (`"-3*charge.value + crank.angle-rate"`). Its value is the signal `NAME.value`, which forces and other states may use.
 
         - `initial`: Value at the start. Default: `0`.
         - `rate`: Rate per second.
@@ -1093,7 +1186,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """A force, a torque or both on a body; each component is a number, a law of time, or an expression of `t`, joint coordinates (`crank.angle`, `crank.rate`) and positions and velocities (`arm.tip.position.z`).
+        """A force, a torque or both on a body; each component is a number, a law of time, or an expression of `t`, joint coordinates (`crank.angle`, `crank.angle-rate`) and positions and velocities (`arm.tip.position.z`).
 
         - `body`: The body on which it acts, at its centre of mass, or a marker (`crank.pin`).
         - `point` [m]: Where it acts, in the world at the initial configuration, in place of a marker.
@@ -1125,7 +1218,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """A force along the displacement of a joint, or a torque about its angle, on the second body and back on the first: an actuator. It is a number, a law of time, or an expression of `t` and measured quantities (`"-20*crank.rate"`).
+        """A force along the displacement of a joint, or a torque about its angle, on the second body and back on the first: an actuator. It is a number, a law of time, or an expression of `t` and measured quantities (`"-20*crank.angle-rate"`).
 
         - `joint`: The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.
         - `force` [N]: Force along a displacement.
@@ -1606,7 +1699,7 @@ class Parts:
     ) -> Model:
         """A quantity to be recorded. Without a name its signals are called after what it measures: `top.tip.velocity.x`.
 
-        - `quantity`: What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).
+        - `quantity`: What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `angle-rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).
         - `of`: The body, marker (`top.tip`), joint or drive that is measured; nothing for quantities of the machine.
         - `relative_to`: Body or marker from which a motion is observed; the ground if not given.
         - `axes`: Axes of the components: `world`, `joint` for reactions, or those of a body or marker; those of `relative-to` if not given.

@@ -128,14 +128,23 @@ class Result:
         if name == self.axis:
             return self._times
         try:
-            return self._columns[name]
-        except (KeyError, TypeError):
+            return self._columns[self._full_name(name)]
+        except (AttributeError, KeyError, TypeError):
             near = get_close_matches(str(name), self._columns, n=1)
             hint = f"; did you mean `{near[0]}`?" if near else "; `names` lists all"
             raise KeyError(f"there is no signal `{name}`{hint}") from None
 
     def __contains__(self, name: object) -> bool:
-        return name in self._columns or name == self.axis
+        return isinstance(name, str) and (self._full_name(name) in self._columns or name == self.axis)
+
+    def _full_name(self, name: str) -> str:
+        """The rate of a joint's only coordinate may be called `rate` alone: `crank.rate` is `crank.angle-rate`."""
+        if name in self._columns or not name.endswith(".rate"):
+            return name
+        owner = name.removesuffix("rate")
+        rates = [one for one in self._columns if one.startswith(owner) and one.endswith("-rate")]
+        rates = [one for one in rates if "." not in one.removeprefix(owner)]
+        return rates[0] if len(rates) == 1 else name
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
@@ -194,8 +203,8 @@ class Result:
         return axes
 
     def _matching(self, name: str) -> Iterable[str]:
-        if name in self._columns:
-            return [name]
+        if self._full_name(name) in self._columns:
+            return [self._full_name(name)]
         found = [signal for signal in self._columns if signal.startswith(f"{name}.")]
         if not found:
             _ = self[name]

@@ -4,11 +4,13 @@
 //! other, a way through a singular position, no solution at all) a second one, after Levenberg and Marquardt,
 //! goes down the sum of squares of the violations in steps that are each the smallest weighted by mass. It
 //! either finds a consistent configuration or the one that comes closest, and then says which constraints
-//! miss by how much.
+//! miss by how much. Then positions that are only guesses are asked to close the loops alone.
 
 use super::error::{ConsistencyError, Miss};
-use super::kkt::{BlockSystem, Kkt, KktFailure, MAX_ITERATIONS, largest};
+use super::kkt::{Kkt, KktFailure, MAX_ITERATIONS, largest};
 use super::layout::RowKind;
+use super::redundancy::lengths;
+use super::stated::all_compliant;
 use crate::dae::{Dae, Equation, Point, Shape, Wanted, ask};
 use crate::solve::linear::LinearSolver;
 
@@ -20,8 +22,10 @@ pub(crate) struct ClosureGoal<'a> {
     pub tolerance: f64,
     /// Largest violation that is taken where no iteration comes nearer.
     pub accepted: f64,
-    /// Nodes that must not be moved.
-    pub fixed: &'a [usize],
+    /// Velocity coordinates along which nothing must be moved; none if empty.
+    pub fixed: &'a [bool],
+    /// Those along which nothing is moved where the others can close the loops; none if empty.
+    pub stated: &'a [bool],
 }
 
 /// Positions count as consistent when every constraint holds to this part of the largest coordinate.
@@ -33,8 +37,8 @@ const ACCEPTED: f64 = 1e-10;
 impl<'a> ClosureGoal<'a> {
     /// For a machine of an extent: the largest of its coordinates and its length. Coordinates far from the
     /// origin carry more rounding into the constraints.
-    pub fn new(time: f64, extent: f64, fixed: &'a [usize]) -> Self {
-        Self { time, tolerance: POSITION_TOLERANCE * extent, accepted: ACCEPTED * extent, fixed }
+    pub fn new(time: f64, extent: f64, fixed: &'a [bool], stated: &'a [bool]) -> Self {
+        Self { time, tolerance: POSITION_TOLERANCE * extent, accepted: ACCEPTED * extent, fixed, stated }
     }
 }
 
@@ -97,8 +101,16 @@ pub(crate) fn misses(shape: &Shape, residual: &[f64], tolerance: f64) -> Vec<(us
     misses
 }
 
+/// Groups of constraints that velocities of a size violate.
+pub(super) fn violated(shape: &Shape, residual: &[f64], size: f64) -> Vec<(usize, f64)> {
+    misses(shape, residual, CONTRADICTION * (size + AT_REST * shape.scales.length))
+}
+
 /// A step may let the violation grow up to this part of the first one: it moves along the constraints.
 const NEAR: f64 = 0.01;
+/// How much farther guesses may go to spare what is stated: a rod that is drawn too short by its last digit is not
+/// to be turned by a degree because its orientation is left out.
+const FARTHER: f64 = 10.0;
 /// Most halvings of one step.
 const MAX_HALVINGS: usize = 10;
 /// Damping of Levenberg and Marquardt against rows of B M⁻¹ Bᵀ, scaled to masses of about one: first,
@@ -136,20 +148,56 @@ impl Kkt {
             return Ok(before);
         }
         let merged = self.system.solver.merged();
-        self.system.locked = goal.fixed.to_vec();
-        self.system.locked.sort_unstable();
-        let found = self.smallest_change(dae, goal, configuration, change).or_else(|_| {
+        self.system.held = goal.fixed.to_vec();
+        let mut found = self.smallest_change(dae, goal, configuration, change).or_else(|_| {
             change.fill(0.0);
             configuration.copy_from_slice(&self.base);
             self.descend(dae, goal, configuration, change)
         });
-        self.system.locked.clear();
-        // Factors were adapted to locked nodes and damped steps.
+        if goal.stated.contains(&true) && goal.stated.contains(&false) {
+            let other = (configuration.to_vec(), change.to_vec());
+            let kept = found.is_ok().then(|| self.way(&other.1));
+            if self.change_guessed_positions(dae, goal, configuration, change, kept) {
+                found = Ok(());
+            } else {
+                configuration.copy_from_slice(&other.0);
+                change.copy_from_slice(&other.1);
+            }
+        }
+        self.system.held.clear();
+        // Factors were adapted to coordinates that are held and to damped steps.
         self.system.solver = LinearSolver::new(&self.system.layout.pattern, &self.system.layout.roles);
         if let Some(merged) = merged {
             self.system.solver.merge(&merged);
         }
         found.map(|()| before)
+    }
+
+    /// Closes the loops by the positions alone that are not stated; gives whether that goes, and goes without
+    /// much longer ways than if all positions changed.
+    fn change_guessed_positions(
+        &mut self,
+        dae: &dyn Dae,
+        goal: ClosureGoal,
+        configuration: &mut [f64],
+        change: &mut [f64],
+        other_way: Option<f64>,
+    ) -> bool {
+        change.fill(0.0);
+        configuration.copy_from_slice(&self.base);
+        self.system.held = goal.stated.to_vec();
+        let compliant = all_compliant(&self.system);
+        let kept = std::mem::replace(&mut self.system.compliance, compliant);
+        let found = self.smallest_change(dae, goal, configuration, change);
+        self.system.compliance = kept;
+        found.is_ok() && other_way.is_none_or(|way| self.way(change) <= FARTHER * way)
+    }
+
+    /// How far a change moves points at most.
+    fn way(&self, change: &[f64]) -> f64 {
+        let shape = &self.system.shape;
+        let ways = change.iter().zip(lengths(shape, shape.scales.length)).map(|(x, length)| x.abs() * length);
+        ways.fold(0.0, f64::max)
     }
 
     /// Newton's iteration for M x + Bᵀμ = 0, Φ(q ∘ exp(x̃)) = 0 without the derivatives of B.
@@ -177,7 +225,7 @@ impl Kkt {
             system.unknowns.fill(0.0);
             let motion = &mut system.unknowns[..change.len()];
             system.tangent.dynamic.multiply_add(-1.0 / system.mass_scale, change, motion);
-            system.hold_locked();
+            system.clear_held();
             for ((value, compliance), multiplier) in
                 system.residual.violation.iter_mut().zip(&system.compliance).zip(&multipliers)
             {
@@ -297,22 +345,11 @@ impl Kkt {
         configuration: &[f64],
         velocity: &[f64],
     ) -> Vec<(usize, f64)> {
-        let system = &mut self.system;
-        if system.compliance.is_empty() && system.residual.nonholonomic.is_empty() {
+        if self.system.compliance.is_empty() && self.system.residual.nonholonomic.is_empty() {
             return Vec::new();
         }
-        let at = self.rest.point_at(time, configuration, velocity);
-        system.evaluate(dae, &at);
-        let mut rates = vec![0.0; system.residual.violation.len()];
-        if system.shape.rheonomic {
-            let violation_rate = Some(&mut rates[..]);
-            system.differenced += ask(dae, &at, Wanted { violation_rate, ..Wanted::default() }).count();
-        }
-        system.hidden_residual(dae, &at);
-        let size = largest(&rates).1 + largest(velocity).1 + AT_REST * system.shape.scales.length;
-        let mut residual = system.residual.violation.clone();
-        residual.extend_from_slice(&system.residual.nonholonomic);
-        misses(&system.shape, &residual, CONTRADICTION * size)
+        let (residual, size) = self.hidden_violation(dae, time, configuration, velocity);
+        violated(&self.system.shape, &residual, size)
     }
 
     /// Constraints whose accelerations contradict each other: compliant ones that the accelerations do not
@@ -373,47 +410,6 @@ impl Kkt {
     }
 }
 
-impl BlockSystem {
-    /// Cuts locked nodes off the matrix, so that their unknowns vanish.
-    pub fn lock(&mut self) {
-        let pattern = self.layout.pattern.clone();
-        let locked = |group: usize| self.locked.binary_search(&group).is_ok();
-        for (block, row, column) in pattern.blocks() {
-            if !locked(row) && !locked(column) {
-                continue;
-            }
-            let mut view = self.matrix.block_mut(block);
-            view.fill(0.0);
-            if row == column {
-                view.fill_diagonal(1.0);
-            }
-        }
-        self.free_held_constraints();
-    }
-
-    /// Gives multipliers of constraints that touch only locked nodes an equation of their own.
-    fn free_held_constraints(&mut self) {
-        let gradient = self.tangent.gradient.pattern().clone();
-        let mut held = vec![true; self.shape.constraints.len()];
-        for (_, row, column) in gradient.blocks() {
-            held[row] &= self.locked.binary_search(&column).is_ok();
-        }
-        for (index, _) in held.iter().enumerate().filter(|(_, held)| **held) {
-            let group = self.layout.constraint_group(RowKind::Holonomic, index);
-            if let Some(block) = self.layout.pattern.find(group, group) {
-                self.matrix.block_mut(block).fill_diagonal(-1.0);
-            }
-        }
-    }
-
-    /// Locked nodes have nothing to move for.
-    fn hold_locked(&mut self) {
-        for &node in &self.locked {
-            self.unknowns[self.shape.space.velocity_range(node)].fill(0.0);
-        }
-    }
-}
-
-fn norm(values: &[f64]) -> f64 {
+pub(super) fn norm(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }

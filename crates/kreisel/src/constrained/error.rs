@@ -1,5 +1,7 @@
 //! Why there are no consistent values.
 
+use std::fmt;
+
 use thiserror::Error;
 
 /// A constraint that is not met.
@@ -27,6 +29,53 @@ pub(crate) fn in_words(misses: &[Miss]) -> String {
         words.push(format!("and {} more", misses.len() - MAX_MISSES));
     }
     words.join(", ")
+}
+
+/// A velocity that the user states and that was changed because others contradict it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatedChange {
+    /// The node in the words of the system's author.
+    pub name: String,
+    /// Whether it is an angular velocity, in rad/s, and not one in m/s.
+    pub angular: bool,
+    /// Its size before.
+    pub before: f64,
+    /// Its size after.
+    pub after: f64,
+    /// The angle between both, in rad.
+    pub turned: f64,
+    /// Whether the change is too large to go on with.
+    pub refused: bool,
+}
+
+/// Angles between velocities before and after from which on they are told, in rad.
+const TURNED: f64 = 0.01;
+
+impl fmt::Display for StatedChange {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, unit) = if self.angular { ("angular velocity", "rad/s") } else { ("velocity", "m/s") };
+        let number = |value: f64| format!("{value:.4e}").parse::<f64>().unwrap_or(value);
+        let (before, after) = (number(self.before), number(self.after));
+        write!(out, "the {kind} of {} from {before} {unit} to {after} {unit}", self.name)?;
+        if self.turned > TURNED {
+            write!(out, ", turned by {:.2} rad", self.turned)?;
+        }
+        Ok(())
+    }
+}
+
+/// Most changes in one message.
+const MAX_CHANGES: usize = 5;
+
+/// Changes of stated velocities, and the joints that ask for them, as a part of a sentence.
+pub(crate) fn changes_in_words(changes: &[StatedChange], misses: &[Miss], verb: &str) -> String {
+    let list = |words: Vec<String>, count: usize| {
+        let more = (count > words.len()).then(|| format!("and {} more", count - words.len()));
+        words.into_iter().chain(more).collect::<Vec<_>>().join(", ")
+    };
+    let joints = misses.iter().take(MAX_MISSES).map(|miss| miss.name.clone()).collect();
+    let told = changes.iter().take(MAX_CHANGES).map(ToString::to_string).collect();
+    format!("{} {verb} {}", list(joints, misses.len()), list(told, changes.len()))
 }
 
 /// Why initial values are not consistent and cannot be made so.
@@ -75,6 +124,17 @@ pub enum ConsistencyError {
         /// `velocities` or `accelerations`.
         level: &'static str,
         /// The constraints that conflict, worst first.
+        misses: Vec<Miss>,
+    },
+    /// Velocities that the user states contradict each other.
+    #[error(
+        "the stated initial velocities contradict each other: {}; state only those that do not follow from others, and leave the rest out",
+        changes_in_words(changes, misses, "would change")
+    )]
+    Velocities {
+        /// Stated velocities that would have to be changed, the largest change first.
+        changes: Vec<StatedChange>,
+        /// The constraints that they violate, worst first.
         misses: Vec<Miss>,
     },
     /// Mass matrix and constraints do not determine accelerations and multipliers.

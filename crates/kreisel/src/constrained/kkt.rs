@@ -58,8 +58,10 @@ pub(crate) struct BlockSystem {
     pub solver: LinearSolver,
     operators: TangentOperators,
     pub mass_scale: f64,
-    /// Nodes that do not move, for now.
-    pub locked: Vec<usize>,
+    /// Velocity coordinates that do not change, for now; none if empty.
+    pub held: Vec<bool>,
+    /// Velocity coordinates whose change counts [`EMPHASIS`] times, for now; none if empty.
+    pub stressed: Vec<bool>,
     /// Compliance of redundant constraints, the holonomic ones first; empty if there are none.
     pub compliance: Vec<f64>,
     /// Right side, then solution.
@@ -86,7 +88,8 @@ impl BlockSystem {
             solver: LinearSolver::new(&layout.pattern, &layout.roles),
             operators: TangentOperators::new(&shape.space),
             mass_scale,
-            locked: Vec::new(),
+            held: Vec::new(),
+            stressed: Vec::new(),
             compliance: Vec::new(),
             unknowns: vec![0.0; layout.pattern.row_count()],
             residual: ResidualValues::zeros(&shape),
@@ -143,8 +146,11 @@ impl BlockSystem {
                 &mut self.matrix,
             );
         }
-        if !self.locked.is_empty() {
-            self.lock();
+        if !self.stressed.is_empty() {
+            self.stress();
+        }
+        if !self.held.is_empty() {
+            self.hold();
         }
         match self.solver.factor(&self.matrix) {
             Ok(_) => Ok(()),

@@ -9,12 +9,15 @@ mod kkt;
 mod layout;
 mod redundancy;
 mod scales;
+mod stated;
 
 pub(crate) use closure::{ClosureFailure, ClosureGoal, misses, named};
 pub(crate) use compliance::{COMPLIANCE, compliance, comply};
 pub use consistent::StartReport;
-pub(crate) use consistent::{check_initial, closed, fit_together, refuse};
-pub use error::{ConsistencyError, Miss};
+pub(crate) use consistent::{
+    check_initial, closed, fit_together, moving_nearly, moving_together, refuse, start_velocity,
+};
+pub use error::{ConsistencyError, Miss, StatedChange};
 pub(crate) use error::{blame, in_words};
 pub(crate) use kkt::{Kkt, KktFailure};
 pub(crate) use layout::{Copies, CopyIndex, Layout, RowKind, StateScaling, place_values, view};

@@ -128,7 +128,7 @@ fn above_each_other(first: &BlockMatrix, second: &BlockMatrix) -> BlockMatrix {
 }
 
 /// How far a coordinate moves points: 1 for a translation, the system's length for an angle.
-fn lengths(shape: &Shape, length: f64) -> Vec<f64> {
+pub(super) fn lengths(shape: &Shape, length: f64) -> Vec<f64> {
     let mut lengths = Vec::with_capacity(shape.velocity_count());
     for node in 0..shape.space.factor_count() {
         match shape.space.group(node) {

@@ -11,7 +11,12 @@ pub struct Initial {
     pub velocity: Vec<f64>,
     /// States c(t₀).
     pub internal_states: Vec<f64>,
-    /// Nodes whose configuration is not to be changed, ascending.
+    /// Whether each change of the configuration, by velocity coordinate, would change what the user states;
+    /// the others are guesses, which are changed first. Empty if all count alike.
+    pub stated_position: Vec<bool>,
+    /// Whether each velocity is stated; the others are guesses, which follow. Empty if all count alike.
+    pub stated_velocity: Vec<bool>,
+    /// Nodes whose configuration and stated velocities are not to be changed, ascending.
     pub fixed: Vec<usize>,
     /// First guess of λ(t₀), for forces that are nonlinear in it; zeros if empty.
     pub multipliers: Vec<f64>,
@@ -27,6 +32,8 @@ impl Initial {
             configuration: configuration.into(),
             velocity: velocity.into(),
             internal_states: Vec::new(),
+            stated_position: Vec::new(),
+            stated_velocity: Vec::new(),
             fixed: Vec::new(),
             multipliers: Vec::new(),
             nonholonomic_multipliers: Vec::new(),

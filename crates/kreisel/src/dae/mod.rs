@@ -188,6 +188,8 @@ pub enum Equation {
     ConstraintGroup(usize),
     /// A group of nonholonomic constraints.
     NonholonomicGroup(usize),
+    /// All that moves with one node.
+    Node(usize),
 }
 
 /// A constrained mechanical system on a Lie group.
@@ -287,6 +289,7 @@ pub trait Dae: Sync {
             Equation::State(i) => format!("state {i}"),
             Equation::ConstraintGroup(i) => format!("group {i} of the constraints"),
             Equation::NonholonomicGroup(i) => format!("group {i} of the nonholonomic constraints"),
+            Equation::Node(i) => format!("node {i}"),
         }
     }
 }

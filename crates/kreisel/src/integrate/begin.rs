@@ -12,7 +12,9 @@ use super::saved::Saved;
 use super::scheme::{Family, Side, Stability, StartPoint, Tools, Trial};
 use super::settings::Settings;
 use super::state::State;
-use crate::constrained::{Kkt, KktFailure, Redundancy, StartReport, check_initial, closed, refuse};
+use crate::constrained::{
+    Kkt, KktFailure, Redundancy, StartReport, check_initial, closed, refuse, start_velocity,
+};
 use crate::dae::{Dae, Initial, Shape, Values};
 use crate::solve::newton::Refresh;
 
@@ -120,14 +122,7 @@ fn consistent_values(
     let mut now = Values::zeros(shape);
     now.time = initial.time;
     kkt.remember(dae, initial.time, &configuration, &mut now.memory);
-    now.velocity.copy_from_slice(&initial.velocity);
-    report.velocity_violation = kkt
-        .scale_hidden_residual(dae, initial.time, &configuration, &mut now.velocity, 0.0)
-        .map_err(|failure| failure.at_start(dae, initial.time))?;
-    let velocities = now.velocity.iter().zip(&initial.velocity);
-    report.velocity_change.iter_mut().zip(velocities).for_each(|(change, (new, old))| *change = new - old);
-    let misses = kkt.contradicting_velocities(dae, initial.time, &configuration, &now.velocity);
-    refuse(dae, "velocities", &misses)?;
+    now.velocity = start_velocity(dae, initial, &configuration, report, kkt)?;
     now.configuration = configuration;
     now.internal_states.copy_from_slice(&initial.internal_states);
     // Empty ones are no guess.

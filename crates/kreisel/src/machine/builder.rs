@@ -8,15 +8,16 @@ use super::entry::{Attachment, BodyEntry, Functions, InputEntry, JointEntry, Mea
 use super::event::{Event, Events};
 use super::event_draft::EventDraft;
 use super::frames::Frames;
+use super::joint_start::{JointStart, JointStarts};
 use super::prescribed::PrescribedMotion;
 use super::provenance::Provenance;
 use super::sensor::{NamedSensor, Reaction, SensorFrame, WrenchPart};
-use super::settings::{BodyGroup, RunSettings};
+use super::settings::{BodyGroup, RunSettings, StartFrom};
 use super::signals::{MachineSignals, Rank};
 use super::stiffness::mean_stiffness;
 use super::variant::Variants;
 use super::{Machine, Registries, SteadyStates, state};
-use crate::dae::{Note, NoteKind, Notes, Scales};
+use crate::dae::{Dae, Initial, Note, NoteKind, Notes, Scales, Values};
 use crate::element::{Element, HeldInput};
 use crate::integrate::Words;
 use crate::joint::{CoordinateJoint, Joint, KnownRows};
@@ -24,7 +25,7 @@ use crate::kinematics::{Coordinate, NodeId};
 use crate::lie::{Group, Pose, Vector3, Vector6};
 use crate::model::error::{ModelError, ModelErrors};
 use crate::model::{Document, Part, PartKind, PartReader, Place, Reference};
-use crate::system::{SwitchId, SystemBuilder};
+use crate::system::{Stated, SwitchId, System, SystemBuilder};
 
 /// Bodies up to which each has sensors of its own when the model names none.
 const MAX_WATCHED_BODIES: usize = 50;
@@ -81,6 +82,7 @@ pub struct MachineBuilder {
     events: Vec<EventDraft>,
     prescribed: Vec<PrescribedMotion>,
     steady: Vec<SteadyStates>,
+    joint_starts: Vec<JointStart>,
     /// Full names of markers that something is attached to.
     used_markers: RefCell<HashSet<String>>,
     known_rows: KnownRows,
@@ -104,6 +106,7 @@ impl MachineBuilder {
             events: Vec::new(),
             prescribed: Vec::new(),
             steady: Vec::new(),
+            joint_starts: Vec::new(),
             used_markers: RefCell::default(),
             known_rows: KnownRows::default(),
             deferred: Vec::new(),
@@ -217,6 +220,11 @@ impl MachineBuilder {
         self.steady.push(states);
     }
 
+    /// Lets a coordinate of a joint start at a value, or at a rate.
+    pub fn start_joint(&mut self, start: JointStart) {
+        self.joint_starts.push(start);
+    }
+
     /// Adds a law that something follows.
     pub(super) fn add_prescribed(&mut self, motion: PrescribedMotion) {
         self.prescribed.push(motion);
@@ -245,7 +253,12 @@ impl MachineBuilder {
         node
     }
 
-    /// Forbids assembly to change a body's initial pose.
+    /// Says which initial values of a body the model states: assembly changes the others first.
+    pub fn set_stated(&mut self, node: NodeId, stated: Stated) {
+        self.system_builder.set_stated(node, stated);
+    }
+
+    /// Forbids assembly to change a body's initial pose and its stated velocities.
     pub fn fix(&mut self, node: NodeId) {
         self.system_builder.fix(node);
     }
@@ -386,7 +399,8 @@ impl MachineBuilder {
         // Every expression was read by now, so it is known who uses what.
         variants.add_versions(&mut self, document, parts)?;
         let built = std::mem::take(&mut self.system_builder).build(self.settings.start_time);
-        let (mut system, initial) = built.map_err(|error| not_assembled(document, &error.to_string()))?;
+        let (mut system, mut initial) = built.map_err(|error| not_assembled(document, &error.to_string()))?;
+        self.start_joints(document, parts, &system, &mut initial)?;
         state::check(&system, &initial, self.registries.signals.states())?;
         system.set_stiffness_scale(mean_stiffness(&system, &initial));
         self.registries.signals.locate_inputs(&system);
@@ -396,6 +410,39 @@ impl MachineBuilder {
         let provenance = Provenance::new(document, parts, assumptions, notes);
         let events = Events { list, variants };
         Ok(Machine { system, initial, settings, registries, events, prescribed, steady, provenance })
+    }
+
+    /// Moves the machine to the initial coordinates of its joints.
+    fn start_joints(
+        &mut self,
+        document: &Document,
+        parts: &[&'static PartEntry],
+        system: &System,
+        initial: &mut Initial,
+    ) -> Result<(), ModelErrors> {
+        let starts = std::mem::take(&mut self.joint_starts);
+        if starts.is_empty() {
+            return Ok(());
+        }
+        let with_rate = starts.iter().find_map(|start| Some((start, start.rate.as_ref()?)));
+        if let (Some((start, (_, place))), StartFrom::Static) = (with_rate, self.settings.start) {
+            // Rates hold where the model puts its bodies; elsewhere other velocities belong to them.
+            let what = format!("the rate of `{}` of `{}`", start.word, start.joint);
+            let (requirement, found) = ("left out with `start = \"static\"`", "given");
+            let hint = "give bodies their velocities";
+            return Err(ModelError::unsuitable(what, requirement, found, place).with_hint(hint).into());
+        }
+        let again = || {
+            let mut other = Self::read(document, parts, &self.registries.signals.outside().clone())?.system_builder;
+            other.scales(system.scales());
+            Ok(other)
+        };
+        let note = JointStarts::new(&self.registries.frames, system, starts, &again).apply(initial)?;
+        note.into_iter().for_each(|note| self.notes.add(note));
+        let rest = Values::zeros(&system.shape());
+        let point = rest.point_at(initial.time, &initial.configuration, &initial.velocity);
+        self.registries.frames.set_initial_poses(|node| system.motion(node, &point).pose);
+        Ok(())
     }
 
     fn tell_of_omissions(&mut self, document: &Document) {

@@ -1,5 +1,6 @@
 //! What a machine knows of its parts by name: for those who measure, draw and explain them.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -85,17 +86,22 @@ impl JointEntry {
 
     /// Words for its coordinates and their rates.
     pub fn coordinate_names(&self) -> Vec<String> {
-        let single = self.coordinates.len() == 1;
-        let rate = |name: &str| if single { "rate".to_string() } else { format!("{name}-rate") };
-        self.coordinates.iter().flat_map(|(name, _)| [name.to_string(), rate(name)]).collect()
+        self.coordinates.iter().flat_map(|(name, _)| [name.to_string(), format!("{name}-rate")]).collect()
     }
 
-    /// What `angle`, `displacement` and so on mean, each with its rate: `rate` if there is one coordinate,
-    /// `angle-rate` otherwise.
+    /// The word for a quantity everywhere: the rate of the only coordinate may be called `rate` alone.
+    pub fn full_word<'q>(&self, quantity: &'q str) -> Cow<'q, str> {
+        match (quantity, self.coordinates) {
+            ("rate", [(name, _)]) => Cow::Owned(format!("{name}-rate")),
+            _ => Cow::Borrowed(quantity),
+        }
+    }
+
+    /// What `angle`, `displacement` and so on mean, each with its rate `angle-rate`.
     pub fn measured(&self, quantity: &str) -> Option<MeasuredCoordinate> {
-        let single = self.coordinates.len() == 1;
+        let quantity = &*self.full_word(quantity);
         self.coordinates.iter().find_map(|&(name, coordinate)| {
-            let rate = quantity.strip_suffix("-rate") == Some(name) || (single && quantity == "rate");
+            let rate = quantity.strip_suffix("-rate") == Some(name);
             (rate || quantity == name).then(|| {
                 let unit = match (coordinate, rate) {
                     (angle, false) if angle.is_angle() => "rad",

@@ -224,6 +224,11 @@ impl Frames {
         node.and_then(|node| self.body_of(node)).map_or_else(Pose::identity, |body| body.pose)
     }
 
+    /// Says that bodies are elsewhere initially, by their nodes.
+    pub(super) fn set_initial_poses(&mut self, pose: impl Fn(NodeId) -> Pose) {
+        self.bodies.items.iter_mut().for_each(|body| body.pose = pose(body.node));
+    }
+
     /// Value of a coordinate at the initial configuration.
     pub fn initial_value(&self, measured: &MeasuredCoordinate) -> f64 {
         let motion = |node: Option<NodeId>| NodeMotion::at_rest(self.initial_pose(node));

@@ -13,6 +13,7 @@ mod entry;
 pub(crate) mod event;
 mod event_draft;
 mod frames;
+mod joint_start;
 mod mesh;
 mod mobility;
 mod prescribed;
@@ -39,6 +40,7 @@ pub use entry::{
 pub use event::{Direction, Event, EventRecord};
 pub use event_draft::EventDraft;
 pub use frames::Frames;
+pub use joint_start::JointStart;
 pub use mesh::MeshError;
 pub use mobility::Mobility;
 pub use prescribed::Prescribed;

@@ -19,6 +19,7 @@ use crate::model::{
     SignalLaw, ValueKind,
 };
 use crate::part::beam_section;
+use crate::system::Stated;
 
 /// N/m and N: loads per length.
 const FORCE_PER_LENGTH: Dimension = Dimension::STIFFNESS;
@@ -74,14 +75,14 @@ static KIND: PartKind = PartKind {
             .doc("Body, marker, end of another beam or `ground` to which the end is clamped; free or held by joints if not given."),
         Key::new("damping", ValueKind::Table(DAMPING), Need::Optional).doc("Damping within the beam."),
         Key::new("load", ValueKind::Table(LOAD), Need::Optional).doc("A load spread evenly over the length."),
-        Key::new("velocity", ValueKind::Vector3(Dimension::SPEED), Need::Default("[0, 0, 0]"))
-            .doc("Initial velocity of the start in a rigid motion of the whole beam."),
+        Key::new("velocity", ValueKind::Vector3(Dimension::SPEED), Need::Optional)
+            .doc("Initial velocity of the start in a rigid motion of the whole beam; zero if only `angular-velocity` is given. Without both its nodes start at rest where nothing moves them."),
         Key::new(
             "angular-velocity",
             ValueKind::Vector3(Dimension::ANGULAR_SPEED),
-            Need::Default("[0, 0, 0]"),
+            Need::Optional,
         )
-        .doc("Initial angular velocity of this motion."),
+        .doc("Initial angular velocity of this motion; zero if only `velocity` is given."),
         Key::new("group", ValueKind::Choice(BodyGroup::WORDS), Need::Optional)
             .doc("Lie group of the nodes; that of the simulation if not given."),
     ],
@@ -334,10 +335,12 @@ fn rayleigh(table: &PartReader) -> Result<(f64, f64), ModelErrors> {
     Ok((time, rate))
 }
 
-/// Initial velocity of the start and angular velocity, in the world of the model.
-fn motion(reader: &PartReader) -> Result<[Vector3; 2], ModelErrors> {
+/// Initial velocity of the start and angular velocity, in the world of the model, if one of them is given.
+fn motion(reader: &PartReader) -> Result<Option<[Vector3; 2]>, ModelErrors> {
     let turn = placement(reader).rotation;
-    Ok([turn * reader.vector3("velocity")?, turn * reader.vector3("angular-velocity")?])
+    let given = [reader.optional_vector3("velocity")?, reader.optional_vector3("angular-velocity")?];
+    let stated = given.iter().any(Option::is_some);
+    Ok(stated.then(|| given.map(|vector| turn * vector.unwrap_or_default())))
 }
 
 /// A beam that is being added.
@@ -353,7 +356,7 @@ struct BeamPlan<'a> {
     section: Section,
     group: Group,
     /// Initial velocity of the start, and angular velocity.
-    motion: [Vector3; 2],
+    motion: Option<[Vector3; 2]>,
     damping_time: f64,
     damping_rate: f64,
 }
@@ -400,12 +403,15 @@ impl BeamPlan<'_> {
 
     fn add_node(&self, builder: &mut MachineBuilder, index: usize) -> crate::kinematics::NodeId {
         let pose = self.node_pose(index);
-        let [velocity, angular] = self.motion;
+        let [velocity, angular] = self.motion.unwrap_or_default();
         let arm = pose.position - self.node_pose(0).position;
         let to_body = |vector: Vector3| pose.rotation.inverse_transform_vector(&vector);
         let twist = join(&to_body(angular), &to_body(velocity + angular.cross(&arm)));
         let (name, group) = (format!("{}.node-{index}", self.name), self.group);
-        builder.add_body(BodyEntry::new(&name, group, pose), twist)
+        let node = builder.add_body(BodyEntry::new(&name, group, pose), twist);
+        let moves = self.motion.is_some();
+        builder.set_stated(node, Stated { velocity: moves, angular_velocity: moves, ..Stated::ALL });
+        node
     }
 
     /// What of its elements each node carries, with the section at which it does.

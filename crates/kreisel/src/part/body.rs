@@ -11,6 +11,7 @@ use crate::model::{
     Dimension, Key, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind, name,
 };
 use crate::part::shape;
+use crate::system::Stated;
 
 static MARKER: &[Key] = &[
     Key::new("name", ValueKind::Text, Need::Required)
@@ -38,21 +39,21 @@ static KIND: PartKind = PartKind {
         Key::new("shape", ValueKind::Table(shape::KEYS), Need::Optional)
             .doc("What the body looks like, and what it weighs unless `inertia` is given."),
         Key::new("position", ValueKind::Vector3(Dimension::LENGTH), Need::Default("[0, 0, 0]"))
-            .doc("Initial position of the centre of mass."),
+            .doc("Initial position of the centre of mass; a guess, which assembly may change, if not given."),
         Key::new("orientation", ValueKind::Orientation, Need::Optional)
-            .doc("Initial rotation from body axes to world axes."),
-        Key::new("velocity", ValueKind::Vector3(Dimension::SPEED), Need::Default("[0, 0, 0]"))
-            .doc("Initial velocity of the centre of mass."),
+            .doc("Initial rotation from body axes to world axes; a guess if not given."),
+        Key::new("velocity", ValueKind::Vector3(Dimension::SPEED), Need::Optional)
+            .doc("Initial velocity of the centre of mass; what the joints and the stated velocities ask for if not given, zero where they ask for nothing."),
         Key::new(
             "angular-velocity",
             ValueKind::Vector3(Dimension::ANGULAR_SPEED),
-            Need::Default("[0, 0, 0]"),
+            Need::Optional,
         )
-        .doc("Initial angular velocity."),
+        .doc("Initial angular velocity; likewise if not given."),
         Key::new("velocity-axes", ValueKind::Choice(&["world", "body"]), Need::Default("\"world\""))
             .doc("Axes in which the velocities are given."),
         Key::new("fixed", ValueKind::Boolean, Need::Default("false"))
-            .doc("Whether assembly must leave the initial position and orientation as they are."),
+            .doc("Whether assembly must leave the initial position and orientation, and the velocities that are given, exactly as they are."),
         Key::new("group", ValueKind::Choice(BodyGroup::WORDS), Need::Optional)
             .doc("Lie group of the body; that of the simulation if not given."),
         Key::new("markers", ValueKind::Tables(MARKER), Need::Optional).doc("Named frames on the body."),
@@ -73,6 +74,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let twist = join(&angular, &linear);
     let node = builder.add_body(BodyEntry { mass, inertia, ..BodyEntry::new(name, group, pose) }, twist);
     builder.add_element(name, Body::new(node, mass, inertia, builder.gravity()));
+    builder.set_stated(node, stated(&reader));
     show(builder, name, node, shape);
     if reader.boolean("fixed")? {
         builder.fix(node);
@@ -100,6 +102,16 @@ fn initial_pose(reader: &PartReader) -> Result<Pose, ModelErrors> {
     let rotation = reader.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
     let placement = placement(reader);
     Ok(placement.compose(&Pose::new(rotation, position)))
+}
+
+/// Which initial values a part states by the keys of a body.
+pub(super) fn stated(reader: &PartReader) -> Stated {
+    Stated {
+        position: reader.has("position"),
+        orientation: reader.has("orientation"),
+        velocity: reader.has("velocity"),
+        angular_velocity: reader.has("angular-velocity"),
+    }
 }
 
 /// Shows a body and its position.
@@ -161,7 +173,8 @@ fn filled(reader: &PartReader, table: PartReader) -> Result<Matter, ModelErrors>
 
 /// Angular and linear velocity in body axes.
 fn velocities(reader: &PartReader, pose: &Pose) -> Result<(Vector3, Vector3), ModelErrors> {
-    let (angular, linear) = (reader.vector3("angular-velocity")?, reader.vector3("velocity")?);
+    let given = |key: &str| Ok::<_, ModelErrors>(reader.optional_vector3(key)?.unwrap_or_default());
+    let (angular, linear) = (given("angular-velocity")?, given("velocity")?);
     if reader.choice("velocity-axes")? == "body" {
         return Ok((angular, linear));
     }

@@ -11,7 +11,7 @@ use crate::model::{
 /// Keys of `[[force]]`.
 static KIND: PartKind = PartKind {
     name: "force",
-    doc: "A force, a torque or both on a body; each component is a number, a law of time, or an expression of `t`, joint coordinates (`crank.angle`, `crank.rate`) and positions and velocities (`arm.tip.position.z`).",
+    doc: "A force, a torque or both on a body; each component is a number, a law of time, or an expression of `t`, joint coordinates (`crank.angle`, `crank.angle-rate`) and positions and velocities (`arm.tip.position.z`).",
     occurrence: Occurrence::Many,
     keys: &[
         Key::new("body", ValueKind::Reference, Need::Required)

@@ -12,7 +12,7 @@ static KIND: PartKind = PartKind {
     doc: "A number that code outside of the model computes (a Python function, a Rust object) from measured quantities, at every evaluation of the forces. Expressions of forces use it by its name. The same as an expression is many times faster.",
     occurrence: Occurrence::Many,
     keys: &[Key::new("arguments", ValueKind::References(&[]), Need::Required)
-        .doc("What the function is given, in this order: `t`, joint coordinates (`crank.angle`, `crank.rate`), positions and velocities (`arm.tip.position.z`), states, inputs.")],
+        .doc("What the function is given, in this order: `t`, joint coordinates (`crank.angle`, `crank.angle-rate`), positions and velocities (`arm.tip.position.z`), states, inputs.")],
 };
 
 /// What the file adds to the kinds of parts.

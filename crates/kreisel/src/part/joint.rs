@@ -1,9 +1,10 @@
 //! Joints that lock relative coordinates: `[[revolute]]`, `[[prismatic]]`, `[[universal]]`, ….
 //!
 //! A joint stands between a frame on its first and a frame on its second body. Markers give these frames as
-//! they are; otherwise both lie on one frame of the initial configuration, so that every coordinate starts at
-//! zero.
+//! they are; otherwise both lie on one frame of the configuration that is drawn, so that every coordinate is
+//! zero there. Coordinates that are stated move the machine from the drawing.
 
+use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 
 use nalgebra::Rotation3;
@@ -15,11 +16,11 @@ use crate::kinematics::Coordinate::{self, Angle, Distance, Translation, Universa
 use crate::kinematics::{Frame, Motion, NodeId, NodeMotion, Relative};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::{
-    Attachment, FrictionForm, JointEntry, MachineBuilder, PartEntry, Prescribed, placement,
+    Attachment, FrictionForm, JointEntry, JointStart, MachineBuilder, PartEntry, Prescribed, placement,
 };
 use crate::model::{
-    Dimension, Key, Law, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference,
-    ValueKind,
+    Dimension, Key, Law, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Place,
+    Reference, ValueKind,
 };
 
 pub(super) const BODIES: Key = Key::new("bodies", ValueKind::References(&[2]), Need::Required)
@@ -48,6 +49,39 @@ const LEAD: Key = Key::new("lead", ValueKind::Number(Dimension::LENGTH), Need::R
 const LENGTH: Key = Key::new("length", ValueKind::Law(Dimension::LENGTH), Need::Optional).doc(
     "Distance of the points, constant or by a law of time; that of the initial configuration if not given.",
 );
+
+/// Initial value of a coordinate.
+const fn start(name: &'static str, dimension: Dimension) -> Key {
+    Key::new(name, ValueKind::Number(dimension), Need::Optional)
+        .doc("Initial value of the coordinate: what lies beyond the joint, seen from the ground, is moved until the joint shows it, and loops are closed. As it is drawn if not given.")
+}
+
+/// Initial rate of a coordinate.
+const fn rate(name: &'static str, dimension: Dimension) -> Key {
+    Key::new(name, ValueKind::Number(dimension), Need::Optional)
+        .doc("Initial rate of the coordinate, a stated velocity. What the joints and the stated velocities ask for if not given.")
+}
+
+/// The same by its short name.
+const fn short_rate(dimension: Dimension) -> Key {
+    Key::new("rate", ValueKind::Number(dimension), Need::Optional)
+        .doc("Another word for the initial rate of the only coordinate.")
+}
+
+const ANGLE: Key = start("angle", Dimension::ANGLE);
+const ANGLE_RATE: Key = rate("angle-rate", Dimension::ANGULAR_SPEED);
+const DISPLACEMENT: Key = start("displacement", Dimension::LENGTH);
+const DISPLACEMENT_RATE: Key = rate("displacement-rate", Dimension::SPEED);
+const ONLY_ANGLE_RATE: Key = short_rate(Dimension::ANGULAR_SPEED);
+const ONLY_DISPLACEMENT_RATE: Key = short_rate(Dimension::SPEED);
+const FIRST_ANGLE: Key = start("first-angle", Dimension::ANGLE);
+const FIRST_ANGLE_RATE: Key = rate("first-angle-rate", Dimension::ANGULAR_SPEED);
+const SECOND_ANGLE: Key = start("second-angle", Dimension::ANGLE);
+const SECOND_ANGLE_RATE: Key = rate("second-angle-rate", Dimension::ANGULAR_SPEED);
+const X: Key = start("x", Dimension::LENGTH);
+const X_RATE: Key = rate("x-rate", Dimension::SPEED);
+const Y: Key = start("y", Dimension::LENGTH);
+const Y_RATE: Key = rate("y-rate", Dimension::SPEED);
 
 /// A joint made of rows: all that is to be said of it.
 pub struct JointKind {
@@ -86,8 +120,8 @@ pub const JOINTS: &[JointKind] = &[
     JointKind {
         part: kind(
             "revolute",
-            "Rotation about the joint's z axis; measures `angle`, full turns counted, and its rate `rate`.",
-            &[BODIES, POINT, AXIS, X_AXIS],
+            "Rotation about the joint's z axis; measures `angle`, full turns counted, and its rate `angle-rate`, for short `rate`.",
+            &[BODIES, POINT, AXIS, X_AXIS, ANGLE, ANGLE_RATE, ONLY_ANGLE_RATE],
         ),
         coordinates: &[("angle", Angle)],
         holds_rotation: true,
@@ -98,8 +132,8 @@ pub const JOINTS: &[JointKind] = &[
     JointKind {
         part: kind(
             "prismatic",
-            "Displacement along the joint's z axis without rotation; measures `displacement` and its rate `rate`.",
-            &[BODIES, REACTION_POINT, AXIS, X_AXIS],
+            "Displacement along the joint's z axis without rotation; measures `displacement` and its rate `displacement-rate`, for short `rate`.",
+            &[BODIES, REACTION_POINT, AXIS, X_AXIS, DISPLACEMENT, DISPLACEMENT_RATE, ONLY_DISPLACEMENT_RATE],
         ),
         coordinates: &[("displacement", Translation(2))],
         holds_rotation: true,
@@ -115,7 +149,7 @@ pub const JOINTS: &[JointKind] = &[
         part: kind(
             "cylindrical",
             "Rotation about and displacement along the joint's z axis; measures `angle` and `displacement` with the rates `angle-rate` and `displacement-rate`. Its torque counts about the joint's point on the second body, which slides along the axis with it: a force F across the axis after a displacement s has no moment s F there.",
-            &[BODIES, POINT, AXIS, X_AXIS],
+            &[BODIES, POINT, AXIS, X_AXIS, ANGLE, ANGLE_RATE, DISPLACEMENT, DISPLACEMENT_RATE],
         ),
         coordinates: &[("angle", Angle), ("displacement", Translation(2))],
         holds_rotation: true,
@@ -135,7 +169,16 @@ pub const JOINTS: &[JointKind] = &[
         part: kind(
             "universal",
             "Two crossing axes at right angles, one on each body (Cardan, Hooke); measures `first-angle` of the cross on the first body and `second-angle` of the second body on the cross, with the rates `first-angle-rate` and `second-angle-rate`.",
-            &[BODIES, POINT, FIRST_AXIS, SECOND_AXIS],
+            &[
+                BODIES,
+                POINT,
+                FIRST_AXIS,
+                SECOND_AXIS,
+                FIRST_ANGLE,
+                FIRST_ANGLE_RATE,
+                SECOND_ANGLE,
+                SECOND_ANGLE_RATE,
+            ],
         ),
         coordinates: &[("first-angle", UniversalAngle(0)), ("second-angle", UniversalAngle(1))],
         holds_rotation: true,
@@ -147,7 +190,7 @@ pub const JOINTS: &[JointKind] = &[
         part: kind(
             "planar",
             "Displacement in a plane of the first body and rotation about its normal; measures `x`, `y` and `angle` with the rates `x-rate`, `y-rate` and `angle-rate`.",
-            &[BODIES, REACTION_POINT, NORMAL, X_AXIS],
+            &[BODIES, REACTION_POINT, NORMAL, X_AXIS, X, X_RATE, Y, Y_RATE, ANGLE, ANGLE_RATE],
         ),
         coordinates: &[("x", Translation(0)), ("y", Translation(1)), ("angle", Angle)],
         holds_rotation: true,
@@ -159,7 +202,7 @@ pub const JOINTS: &[JointKind] = &[
         part: kind(
             "screw",
             "Rotation about the joint's z axis with a proportional displacement along it; measures `angle` and `displacement` with the rates `angle-rate` and `displacement-rate`.",
-            &[BODIES, POINT, AXIS, X_AXIS, LEAD],
+            &[BODIES, POINT, AXIS, X_AXIS, LEAD, ANGLE, ANGLE_RATE, DISPLACEMENT, DISPLACEMENT_RATE],
         ),
         coordinates: &[("angle", Angle), ("displacement", Translation(2))],
         holds_rotation: true,
@@ -172,7 +215,7 @@ pub const JOINTS: &[JointKind] = &[
     JointKind {
         part: kind(
             "distance",
-            "Keeps the distance of two points, like a massless rod between ball joints; measures `length` and its rate `rate`.",
+            "Keeps the distance of two points, like a massless rod between ball joints; measures `length` and its rate `length-rate`, for short `rate`.",
             &[ENDS, POINTS, LENGTH],
         ),
         coordinates: &[("length", Distance)],
@@ -184,8 +227,8 @@ pub const JOINTS: &[JointKind] = &[
     JointKind {
         part: kind(
             "point-on-line",
-            "Keeps a point of the second body on the joint's z axis, which moves with the first; measures `displacement` and its rate `rate`.",
-            &[BODIES, POINT, AXIS, X_AXIS],
+            "Keeps a point of the second body on the joint's z axis, which moves with the first; measures `displacement` and its rate `displacement-rate`, for short `rate`.",
+            &[BODIES, POINT, AXIS, X_AXIS, DISPLACEMENT, DISPLACEMENT_RATE, ONLY_DISPLACEMENT_RATE],
         ),
         coordinates: &[("displacement", Translation(2))],
         holds_rotation: false,
@@ -199,7 +242,7 @@ pub const JOINTS: &[JointKind] = &[
         part: kind(
             "point-on-plane",
             "Keeps a point of the second body in a plane of the first; measures `x` and `y` with the rates `x-rate` and `y-rate`.",
-            &[BODIES, POINT, NORMAL, X_AXIS],
+            &[BODIES, POINT, NORMAL, X_AXIS, X, X_RATE, Y, Y_RATE],
         ),
         coordinates: &[("x", Translation(0)), ("y", Translation(1))],
         holds_rotation: false,
@@ -288,7 +331,117 @@ pub fn add(kind: &'static JointKind, part: &Part, builder: &mut MachineBuilder) 
     let entry = JointEntry::new(part, nodes, offsets);
     let friction = kind.friction.as_ref();
     builder.add_joint(joint, JointEntry { coordinates: kind.coordinates, friction, ..entry });
+    for start in initial_coordinates(kind, &reader, part.name(), &initial)? {
+        builder.start_joint(start);
+    }
     reader.finish()
+}
+
+/// What is stated of the coordinates of a joint.
+fn initial_coordinates(
+    kind: &JointKind,
+    reader: &PartReader,
+    name: &str,
+    drawn: &Relative,
+) -> Result<Vec<JointStart>, ModelErrors> {
+    // The length of a distance joint is its own condition, whether the file draws it so or not.
+    if kind.part.keys.contains(&LENGTH) {
+        return Ok(Vec::new());
+    }
+    let mut starts = Vec::new();
+    for &(word, coordinate) in kind.coordinates {
+        let value = reader.optional_number(word)?;
+        if let Some(angle) = value.filter(|value| coordinate.is_angle() && value.abs() > PI) {
+            let found = format!("{angle} rad");
+            reader.require(false, word, "between −π and π: a joint starts within half a turn", found)?;
+        }
+        let (long, mut rate_key) = (format!("{word}-rate"), format!("{word}-rate"));
+        let mut rate = reader.optional_number(&long)?;
+        if let ([_], Some(short)) = (kind.coordinates, short_rate_of(kind, reader)?) {
+            if rate.is_some() {
+                return Err(reader
+                    .ambiguous(&[&long, "rate"], "both are given")
+                    .at(reader.place_of("rate"))
+                    .into());
+            }
+            (rate, rate_key) = (Some(short), "rate".to_string());
+        }
+        if value.is_some() || rate.is_some() {
+            let at = |key: &str| reader.place_of(key).clone();
+            starts.push(JointStart {
+                joint: name.to_string(),
+                word,
+                coordinate,
+                value: value.map(|value| (value, at(word))),
+                rate: rate.map(|rate| (rate, at(&rate_key))),
+            });
+        }
+    }
+    if kind.part.keys.contains(&LEAD) {
+        follow_thread(reader, name, drawn, &mut starts)?;
+    }
+    Ok(starts)
+}
+
+/// `rate`, where a joint knows it.
+fn short_rate_of(kind: &JointKind, reader: &PartReader) -> Result<Option<f64>, ModelErrors> {
+    let known = kind.part.keys.iter().any(|key| key.name == "rate");
+    if known { reader.optional_number("rate") } else { Ok(None) }
+}
+
+/// Part by which displacement and angle of a screw may differ from what the thread says.
+const SAME: f64 = 1e-9;
+
+/// Of angle and displacement of a screw the second follows from the first, with their rates.
+fn follow_thread(
+    reader: &PartReader,
+    name: &str,
+    drawn: &Relative,
+    starts: &mut Vec<JointStart>,
+) -> Result<(), ModelErrors> {
+    let per_angle = reader.number("lead")? / TAU;
+    let begin = [Angle, Translation(2)].map(|coordinate| coordinate.value(drawn, 0.0));
+    let find = |coordinate: Coordinate| starts.iter().find(move |start| start.coordinate == coordinate);
+    let (angle, displacement) = (find(Angle).cloned(), find(Translation(2)).cloned());
+    let both = |part: fn(&JointStart) -> &Option<(f64, Place)>, begin: [f64; 2], key: &str| {
+        let [angle, displacement] =
+            [&angle, &displacement].map(|start| start.as_ref().and_then(|start| part(start).clone()));
+        match (angle, displacement) {
+            (None, None) => Ok([None, None]),
+            (Some((angle, place)), None) => {
+                let displacement = begin[1] + per_angle * (angle - begin[0]);
+                Ok([Some((angle, place.clone())), Some((displacement, place))])
+            }
+            (None, Some((displacement, place))) => {
+                let angle = begin[0] + (displacement - begin[1]) / per_angle;
+                Ok([Some((angle, place.clone())), Some((displacement, place))])
+            }
+            (Some((angle, at)), Some((displacement, place))) => {
+                let follows = begin[1] + per_angle * (angle - begin[0]);
+                if (displacement - follows).abs() <= SAME * follows.abs().max(per_angle.abs()) {
+                    return Ok([Some((angle, at)), Some((displacement, place))]);
+                }
+                let requirement = format!("{follows}, which follows from the angle and `lead`");
+                Err(reader.unsuitable(key, &requirement, displacement).with_hint("give one of them"))
+            }
+        }
+    };
+    let values = both(|start| &start.value, begin, "displacement")?;
+    let rates = both(|start| &start.rate, [0.0; 2], "displacement-rate")?;
+    if let [Some((angle, _)), Some((displacement, _))] = &values
+        && angle.abs() > PI
+    {
+        let requirement = "within half a turn of the screw: the joint counts its turns from there";
+        return Err(reader.unsuitable("displacement", requirement, format!("{displacement} m")).into());
+    }
+    starts.clear();
+    let words = [("angle", Angle), ("displacement", Translation(2))];
+    for ((word, coordinate), (value, rate)) in words.into_iter().zip(values.into_iter().zip(rates)) {
+        if value.is_some() || rate.is_some() {
+            starts.push(JointStart { joint: name.to_string(), word, coordinate, value, rate });
+        }
+    }
+    Ok(())
 }
 
 /// The two different bodies of `bodies`, or what stands for them.
@@ -476,4 +629,20 @@ fn ends(
     let along = (points[1] - points[0]).try_normalize(0.0).unwrap_or_else(Vector3::z);
     let rotation = turn_z_to(&along);
     Ok(std::array::from_fn(|side| sides[side].offset_of(&Pose::new(rotation, points[side]))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_coordinate_and_its_rate_can_be_given_at_the_start() {
+        for joint in JOINTS {
+            let has = |name: &str| joint.part.keys.iter().any(|key| key.name == name);
+            for (word, _) in joint.coordinates.iter().filter(|(_, coordinate)| *coordinate != Distance) {
+                assert!(has(word) && has(&format!("{word}-rate")), "{} {word}", joint.part.name);
+                assert_eq!(has("rate"), joint.coordinates.len() == 1, "{}", joint.part.name);
+            }
+        }
+    }
 }

@@ -9,7 +9,7 @@ use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind
 /// Keys of `[[joint-force]]`.
 static KIND: PartKind = PartKind {
     name: "joint-force",
-    doc: "A force along the displacement of a joint, or a torque about its angle, on the second body and back on the first: an actuator. It is a number, a law of time, or an expression of `t` and measured quantities (`\"-20*crank.rate\"`).",
+    doc: "A force along the displacement of a joint, or a torque about its angle, on the second body and back on the first: an actuator. It is a number, a law of time, or an expression of `t` and measured quantities (`\"-20*crank.angle-rate\"`).",
     occurrence: Occurrence::Many,
     keys: &[
         JOINT,

@@ -15,11 +15,11 @@ static KIND: PartKind = PartKind {
     keys: &[
         Key::new("mass", ValueKind::Number(Dimension::MASS), Need::Required).doc("Mass."),
         Key::new("position", ValueKind::Vector3(Dimension::LENGTH), Need::Default("[0, 0, 0]"))
-            .doc("Initial position."),
-        Key::new("velocity", ValueKind::Vector3(Dimension::SPEED), Need::Default("[0, 0, 0]"))
-            .doc("Initial velocity in world axes."),
+            .doc("Initial position; a guess, which assembly may change, if not given."),
+        Key::new("velocity", ValueKind::Vector3(Dimension::SPEED), Need::Optional)
+            .doc("Initial velocity in world axes; what the joints and the stated velocities ask for if not given, zero where they ask for nothing."),
         Key::new("fixed", ValueKind::Boolean, Need::Default("false"))
-            .doc("Whether assembly must leave the initial position as it is."),
+            .doc("Whether assembly must leave the initial position, and the velocity if it is given, exactly as they are."),
     ],
 };
 
@@ -33,13 +33,14 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let mass = reader.positive("mass")?;
     let placement = placement(&reader);
     let position = placement.transform_point(&reader.vector3("position")?);
-    let velocity = placement.transform_vector(&reader.vector3("velocity")?);
+    let velocity = placement.transform_vector(&reader.optional_vector3("velocity")?.unwrap_or_default());
     let (name, group) = (part.name(), Group::Vector(3));
     let pose = Pose::new(UnitQuaternion::identity(), position);
     let inertia = Matrix3::zeros();
     let body = BodyEntry { mass, ..BodyEntry::new(name, group, pose) };
     let node = builder.add_body(body, join(&Vector3::zeros(), &velocity));
     builder.add_element(name, Body::new(node, mass, inertia, builder.gravity()));
+    builder.set_stated(node, body::stated(&reader));
     body::show(builder, name, node, None);
     if reader.boolean("fixed")? {
         builder.fix(node);

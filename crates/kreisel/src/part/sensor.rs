@@ -39,7 +39,7 @@ const fn write_quantities<const ROOM: usize>() -> ConstText<ROOM> {
         place += 1;
     }
     doc.add(
-        ". Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).",
+        ". Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `angle-rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).",
     )
 }
 
@@ -57,7 +57,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let request = SensorRequest::read(&reader, builder)?;
     let mut sensor = request.make()?;
     sensor.name = match reader.has("name") {
-        true => format!("{}.{}", part.name(), reader.text("quantity")?.content()),
+        true => format!("{}.{}", part.name(), request.word()),
         false => request.name(),
     };
     builder.signals_mut().ask(sensor);

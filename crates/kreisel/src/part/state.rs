@@ -24,7 +24,7 @@ const UNIT: Key = Key::new("unit", ValueKind::Text, Need::Default("\"1\"")).doc(
 /// Keys of `[[state]]`.
 static STATE: PartKind = PartKind {
     name: "state",
-    doc: "A first-order state: its rate is an expression of `t`, measured quantities and states (`\"-3*charge.value + crank.rate\"`). Its value is the signal `NAME.value`, which forces and other states may use.",
+    doc: "A first-order state: its rate is an expression of `t`, measured quantities and states (`\"-3*charge.value + crank.angle-rate\"`). Its value is the signal `NAME.value`, which forces and other states may use.",
     occurrence: Occurrence::Many,
     keys: &[
         Key::new("initial", NUMBER, Need::Default("0")).doc("Value at the start."),

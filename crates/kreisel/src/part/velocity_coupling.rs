@@ -22,7 +22,7 @@ static KIND: PartKind = PartKind {
     occurrence: Occurrence::Many,
     keys: &[
         Key::new("rates", ValueKind::References(&[]), Need::Required)
-            .doc("What the sum is of, named like a sensor: `crank.rate`, `slide.displacement-rate`, `cart.velocity.x`, `cart.tip.velocity.y`, `cart.angular-velocity.z`."),
+            .doc("What the sum is of, named like a sensor: `crank.angle-rate`, `slide.displacement-rate`, `cart.velocity.x`, `cart.tip.velocity.y`, `cart.angular-velocity.z`."),
         Key::new("factors", ValueKind::Numbers(Dimension::NONE, &[]), Need::Required)
             .doc("Factor of each rate in the sum; rates count in m/s and rad/s."),
         Key::new("value", ValueKind::Law(Dimension::NONE), Need::Optional)

@@ -56,6 +56,21 @@ impl Channel {
     }
 }
 
+/// Place of the signal of a name among all names. The rate of a joint's only coordinate may be called `rate`
+/// alone: `crank.rate` is `crank.angle-rate`.
+pub fn find_signal<'n>(names: impl Iterator<Item = &'n str> + Clone, wanted: &str) -> Option<usize> {
+    if let Some(index) = names.clone().position(|name| name == wanted) {
+        return Some(index);
+    }
+    let owner = wanted.strip_suffix(".rate")?;
+    let is_rate = |name: &str| {
+        let word = name.strip_prefix(owner).and_then(|rest| rest.strip_prefix('.'));
+        word.is_some_and(|word| word.ends_with("-rate") && !word.contains('.'))
+    };
+    let mut rates = names.enumerate().filter(|(_, name)| is_rate(name)).map(|(index, _)| index);
+    rates.next().filter(|_| rates.next().is_none())
+}
+
 impl fmt::Display for Channel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} [{}]", self.name, self.unit)
@@ -79,6 +94,18 @@ pub(super) fn check(signals: &[Channel]) -> Result<(), WriteError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_only_rate_of_a_joint_may_be_called_rate() {
+        let names =
+            ["crank.angle", "crank.angle-rate", "screw.angle-rate", "screw.displacement-rate", "a.b-rate.x"];
+        let found = |wanted: &str| find_signal(names.into_iter(), wanted);
+        assert_eq!(found("crank.angle-rate"), Some(1));
+        assert_eq!(found("crank.rate"), Some(1));
+        for wanted in ["screw.rate", "a.rate", "nobody.rate", "crank", "rate"] {
+            assert_eq!(found(wanted), None, "{wanted}");
+        }
+    }
 
     #[test]
     fn head_is_name_blank_and_unit_in_brackets() {

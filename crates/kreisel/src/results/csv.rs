@@ -4,7 +4,7 @@
 //! digits, `-9.8066500000000003e0`, which is enough to give every `f64` back bit for bit; numbers that are
 //! none are written `NaN`, `inf` and `-inf`.
 
-use super::channel::{self, Channel};
+use super::channel::{self, Channel, find_signal};
 use super::error::{ReadError, WriteError};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -156,7 +156,7 @@ impl CsvTable {
 
     /// The values of the signal of that name.
     pub fn column(&self, name: &str) -> Option<&[f64]> {
-        let index = self.signals.iter().position(|signal| signal.name == name)?;
+        let index = find_signal(self.signals.iter().map(|signal| signal.name.as_str()), name)?;
         self.columns.get(index).map(Vec::as_slice)
     }
 

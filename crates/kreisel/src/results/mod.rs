@@ -24,7 +24,7 @@ pub mod scene;
 mod skin;
 pub mod vtkhdf;
 
-pub use channel::Channel;
+pub use channel::{Channel, find_signal};
 pub use csv::{CsvTable, CsvWriter};
 pub use error::{ReadError, WriteError};
 pub use folder::OutputFolder;

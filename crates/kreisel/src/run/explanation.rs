@@ -41,7 +41,9 @@ impl Machine {
     pub fn places_of(&self, error: &StartError) -> Vec<String> {
         let misses = match error {
             StartError::Initial(
-                ConsistencyError::Position { misses, .. } | ConsistencyError::Contradiction { misses, .. },
+                ConsistencyError::Position { misses, .. }
+                | ConsistencyError::Contradiction { misses, .. }
+                | ConsistencyError::Velocities { misses, .. },
             ) => misses.as_slice(),
             _ => &[],
         };
@@ -72,15 +74,9 @@ impl Machine {
             );
             add(NoteKind::PositionsChanged, violation, text);
         }
-        // Who gives no velocities leaves them to the drives.
-        let speed = largest(&self.initial.velocity);
-        let violation = report.velocity_violation;
-        if speed > 0.0 && violation > ROUNDING * speed {
-            let change = largest(&report.velocity_change);
-            let text = format!(
-                "the initial velocities violate the joints by up to {violation:.2e} and were changed by up to {change:.2e}"
-            );
-            add(NoteKind::VelocitiesChanged, violation, text);
+        // Velocities that are not stated follow from the others, which is no news.
+        if let Some(text) = report.contradiction() {
+            add(NoteKind::VelocitiesChanged, report.velocity_violation, text);
         }
         notes
     }
@@ -175,10 +171,6 @@ impl Machine {
             Note::new(NoteKind::FreeBody, text).about(&body.name)
         })
     }
-}
-
-fn largest(values: &[f64]) -> f64 {
-    values.iter().fold(0.0, |largest, value| largest.max(value.abs()))
 }
 
 fn norm(values: &[f64]) -> f64 {

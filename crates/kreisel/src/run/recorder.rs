@@ -9,7 +9,7 @@ use crate::kinematics::NodeId;
 use crate::machine::EnergyBalance;
 use crate::machine::Machine;
 use crate::machine::sensor::{NamedSensor, Reading, SignalId, SolverNumbers};
-use crate::results::{Channel, NodeState, WriteError};
+use crate::results::{Channel, NodeState, WriteError, find_signal};
 use crate::system::System;
 
 /// Everything that is recorded at one output time.
@@ -168,6 +168,12 @@ impl Machine {
         for (sensor, entry) in self.signals().recorded().iter().enumerate() {
             for (component, channel) in entry.channels().into_iter().enumerate() {
                 signals.insert(channel.name, SignalId { sensor, component });
+            }
+        }
+        for joint in self.frames().joints() {
+            let full = format!("{}.{}", joint.name, joint.full_word("rate"));
+            if let Some(&signal) = signals.get(&full) {
+                signals.insert(format!("{}.rate", joint.name), signal);
             }
         }
         signals
@@ -559,7 +565,7 @@ impl Trajectory {
 
     /// Values of the signal of a name.
     pub fn signal(&self, name: &str) -> Option<&[f64]> {
-        let index = self.channels.iter().position(|channel| channel.name == name)?;
+        let index = find_signal(self.channels.iter().map(|channel| channel.name.as_str()), name)?;
         Some(&self.columns[index])
     }
 }

@@ -55,7 +55,7 @@ self_cell!(
 ///     torque = "motor"
 /// "#;
 /// let mut stepper = Stepper::start(Arc::new(Machine::from_text("wheel.toml", model)?))?;
-/// let rate = stepper.signal("shaft.rate").ok_or("no such signal")?;
+/// let rate = stepper.signal("shaft.angle-rate").ok_or("no such signal")?;
 /// stepper.set_input(stepper.input("motor").ok_or("no such input")?, 4.0)?;
 /// assert_eq!(stepper.advance_to(0.5, |_| true), RunEnding::Done);
 /// // 4 Nm turn 2 kg m² for half a second.

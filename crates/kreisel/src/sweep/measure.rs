@@ -5,6 +5,7 @@
 
 use crate::model::source::Text;
 use crate::model::{Dimension, Expression, ModelError, name};
+use crate::results::find_signal;
 use crate::run::Trajectory;
 use thiserror::Error;
 
@@ -176,8 +177,10 @@ fn arguments(text: &str, open: usize) -> Result<(Vec<&str>, usize), MeasureError
 
 impl Reduction {
     fn new(call: &Call, signals: &[String]) -> Result<Self, MeasureError> {
-        let known =
-            |word: &str| (word == "t" || signals.iter().any(|name| name == word)).then(|| word.to_owned());
+        let known = |word: &str| match word {
+            "t" => Some(word.to_owned()),
+            _ => find_signal(signals.iter().map(String::as_str), word).map(|index| signals[index].clone()),
+        };
         let compile = |text: &str, variable: &dyn Fn(&str) -> Option<String>| {
             Expression::compile(&argument(text), Dimension::NONE, &|_| None, variable, &|| signals.to_vec())
         };

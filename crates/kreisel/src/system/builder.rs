@@ -102,7 +102,26 @@ struct NodeEntry {
     group: Group,
     pose: Pose,
     twist: Vector6,
+    stated: Stated,
     fixed: bool,
+}
+
+/// Which initial values of a node the user states; the others are guesses, which follow from what is stated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stated {
+    /// Its position.
+    pub position: bool,
+    /// Its orientation.
+    pub orientation: bool,
+    /// Its velocity.
+    pub velocity: bool,
+    /// Its angular velocity.
+    pub angular_velocity: bool,
+}
+
+impl Stated {
+    /// Everything.
+    pub const ALL: Self = Self { position: true, orientation: true, velocity: true, angular_velocity: true };
 }
 
 impl SystemBuilder {
@@ -113,11 +132,19 @@ impl SystemBuilder {
 
     /// Adds a node with its initial pose and its twist (Ω, U) in body axes.
     pub fn node(&mut self, name: impl Into<String>, group: Group, pose: Pose, twist: Vector6) -> NodeId {
-        self.nodes.push(NodeEntry { name: name.into(), group, pose, twist, fixed: false });
+        let stated = Stated::default();
+        self.nodes.push(NodeEntry { name: name.into(), group, pose, twist, stated, fixed: false });
         NodeId(self.nodes.len() - 1)
     }
 
-    /// Forbids to change a node's initial pose where joints do not fit.
+    /// Says which initial values of a node the user states. Without a word about any node all count alike.
+    pub fn set_stated(&mut self, node: NodeId, stated: Stated) {
+        if let Some(entry) = self.nodes.get_mut(node.0) {
+            entry.stated = stated;
+        }
+    }
+
+    /// Forbids to change a node's initial pose and its stated velocities where joints do not fit.
     pub fn fix(&mut self, node: NodeId) {
         if let Some(entry) = self.nodes.get_mut(node.0) {
             entry.fixed = true;
@@ -390,7 +417,32 @@ impl SystemBuilder {
         let fixed =
             self.nodes.iter().enumerate().filter(|(_, node)| node.fixed).map(|(index, _)| index).collect();
         let internal_states = self.internal_states.iter().map(|state| state.initial).collect();
-        Initial { fixed, internal_states, ..Initial::new(time, configuration, velocity) }
+        let [stated_position, stated_velocity] = self.stated();
+        let initial = Initial::new(time, configuration, velocity);
+        Initial { fixed, internal_states, stated_position, stated_velocity, ..initial }
+    }
+
+    /// Which velocity coordinates change stated positions, and which are stated velocities; nothing if no
+    /// node states any.
+    fn stated(&self) -> [Vec<bool>; 2] {
+        if self.nodes.iter().all(|node| node.stated == Stated::default()) {
+            return [Vec::new(), Vec::new()];
+        }
+        let by_coordinate = |which: fn(&Stated) -> [bool; 2]| {
+            let of_node = |node: &NodeEntry| {
+                let [turns, shifts] = which(&node.stated);
+                match node.group {
+                    Group::Vector(size) => vec![shifts; size],
+                    Group::So3 => vec![turns; 3],
+                    Group::So3xR3 | Group::Se3 => vec![turns, turns, turns, shifts, shifts, shifts],
+                }
+            };
+            self.nodes.iter().flat_map(of_node).collect()
+        };
+        [
+            by_coordinate(|stated| [stated.orientation, stated.position]),
+            by_coordinate(|stated| [stated.angular_velocity, stated.velocity]),
+        ]
     }
 
     fn couplings(&self, shape: &Shape) -> Couplings {

@@ -14,7 +14,7 @@ mod pass;
 mod state;
 mod switch;
 
-pub use builder::{AssemblyError, SystemBuilder};
+pub use builder::{AssemblyError, Stated, SystemBuilder};
 pub use contact_group::GroupContact;
 use contact_group::{Kept, SystemContactGroup};
 use pass::Round;
@@ -104,6 +104,11 @@ impl System {
     /// Sets k_ave of the scaling of forces, which is known only when the system is built.
     pub(crate) fn set_stiffness_scale(&mut self, stiffness: f64) {
         self.shape.scales.stiffness = stiffness;
+    }
+
+    /// Puts a joint with as many equations between the same nodes in the place of another.
+    pub(crate) fn replace_joint(&mut self, joint: usize, with: impl Joint + 'static) {
+        self.joints[joint].joint = Box::new(with);
     }
 
     /// Typical sizes.
@@ -460,6 +465,7 @@ impl Dae for System {
             Equation::State(index) => format!("state `{}`", self.state_names[index]),
             Equation::ConstraintGroup(group) => format!("joint `{}`", self.joints[group].name),
             Equation::NonholonomicGroup(group) => self.describe_nonholonomic_group(group),
+            Equation::Node(node) => format!("`{}`", self.nodes[node].name),
         }
     }
 }

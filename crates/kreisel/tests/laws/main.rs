@@ -23,6 +23,7 @@ mod nonholonomic;
 mod parts;
 mod redundancy;
 mod rolling;
+mod start;
 mod states;
 mod statics;
 mod system;

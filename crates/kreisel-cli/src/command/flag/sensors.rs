@@ -1,16 +1,17 @@
 //! `--sensor NAME` chooses signals by name or by a pattern with `*`.
 
 use crate::command::CommandError;
-use kreisel::results::CsvTable;
+use kreisel::results::{CsvTable, find_signal};
 
 /// Signals of a table, as indices, that the patterns name; each once, in the order of the table within a pattern.
 pub fn chosen(table: &CsvTable, patterns: &[String]) -> Result<Vec<usize>, CommandError> {
     let mut found: Vec<usize> = Vec::new();
     for pattern in patterns {
         let before = found.len();
-        let names = table.signals.iter().enumerate();
-        let mut fits =
-            names.filter(|(_, signal)| matches(pattern, &signal.name)).map(|(index, _)| index).peekable();
+        let names = table.signals.iter().map(|signal| signal.name.as_str());
+        let alone = find_signal(names.clone(), pattern);
+        let of_pattern = names.enumerate().filter(|(_, name)| matches(pattern, name)).map(|(index, _)| index);
+        let mut fits = alone.into_iter().chain(of_pattern.filter(|index| Some(*index) != alone)).peekable();
         if fits.peek().is_none() {
             return Err(unknown(table, pattern));
         }

@@ -452,7 +452,7 @@ fn missed_at(on: &mut Tools, state: &State, time: f64) -> Vec<Miss> {
     let mut configuration = state.now.configuration.clone();
     let length = on.shape.scales.length;
     let extent = configuration.iter().fold(length, |extent, value| extent.max(value.abs()));
-    let goal = ClosureGoal::new(time, extent, &[]);
+    let goal = ClosureGoal::new(time, extent, &[], &[]);
     let mut change = vec![0.0; on.shape.velocity_count()];
     on.kkt.set_states(&state.now.internal_states, &state.now.memory);
     let outcome = on.kkt.project_position(on.dae, goal, &mut configuration, &mut change);

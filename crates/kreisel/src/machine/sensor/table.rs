@@ -1,5 +1,7 @@
 //! The quantities that a `[[sensor]]` may ask for, and how it asks.
 
+use std::borrow::Cow;
+
 use super::{NamedSensor, SensorFrame, energy, frame, section, wrench};
 use crate::machine::beam::{BeamEntry, Station};
 use crate::machine::{JointEntry, MachineBuilder};
@@ -117,10 +119,17 @@ impl<'a> SensorRequest<'a> {
         self.builder.signals().offered(&self.name()).cloned()
     }
 
+    /// The word for what is measured, not its short form.
+    pub fn word(&self) -> Cow<'_, str> {
+        let joint = self.of.as_ref().and_then(|of| self.builder.frames().joint_named(&of.name));
+        let written = self.quantity.content();
+        joint.map_or(Cow::Borrowed(written), |joint| joint.full_word(written))
+    }
+
     /// The name of its signals, if it gets no other.
     pub fn name(&self) -> String {
         match &self.of {
-            Some(of) => format!("{}.{}", of.name, self.quantity.content()),
+            Some(of) => format!("{}.{}", of.name, self.word()),
             None => self.quantity.content().to_string(),
         }
     }
