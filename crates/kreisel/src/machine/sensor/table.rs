@@ -1,5 +1,6 @@
 //! The quantities that a `[[sensor]]` may ask for, and how it asks.
 
+use super::section_force::Side;
 use super::{NamedSensor, SensorFrame, energy, frame, section, wrench};
 use crate::machine::beam::{BeamEntry, Station};
 use crate::machine::{JointEntry, MachineBuilder};
@@ -158,6 +159,15 @@ impl<'a> SensorRequest<'a> {
         let section = self.builder.frames().beam_section(&of.name);
         let found = section.and_then(|(beam, word)| Some((beam, word, beam.station(word)?)));
         found.ok_or_else(|| self.nothing_of_this_name(of).into())
+    }
+
+    /// The side of a section that is meant, if one is named.
+    pub(super) fn side(&self) -> Result<Option<Side>, ModelErrors> {
+        Ok(match self.reader.choice("side")? {
+            "before" => Some(Side::Before),
+            "after" => Some(Side::After),
+            _ => None,
+        })
     }
 
     /// From where a motion is seen; the ground if nothing is said.

@@ -7,6 +7,7 @@ mod convergence;
 mod mistakes;
 mod quadratic;
 mod ropes;
+mod section_forces;
 
 use crate::common::{column, last, model, read};
 use kreisel::dae::{Dae, Point, Tangent, TangentWeights, Values};
