@@ -50,6 +50,8 @@ kinds! {
     LockedDrives = "locked-drives",
     /// There is no degree of freedom.
     Immobile = "immobile",
+    /// A small push ends an equilibrium; the number is that of the directions.
+    UnstableEquilibrium = "unstable-equilibrium",
     /// The pull in a beam exceeds its shear stiffness; the number is the pull in N.
     PullBeyondShear = "pull-beyond-shear",
     /// The mesh of a beam is coarse; the number is the error in parts of the way.

@@ -28,6 +28,10 @@ const REFINEMENTS: usize = 3;
 /// A refinement that changes less than this part ends them.
 const REFINED: f64 = 1e-15;
 
+/// Entries beside a scaled diagonal of 1 that need other scales, and rounds that find them [Ruiz2001].
+const LARGE: f64 = 4.0;
+const ROUNDS: usize = 4;
+
 /// Ratio of stiffness to mass, beside the largest one, that counts as none.
 const NO_STIFFNESS: f64 = 1e-6;
 
@@ -83,8 +87,11 @@ impl ShiftedFactors {
         self.factors.negative_eigenvalues()?.checked_sub(constraints)
     }
 
-    /// x with (K + γC + ηM) x + Bᵀμ = force, B x = 0.
-    pub fn solve(&mut self, force: &[f64]) -> Vec<f64> {
+    /// x with (K + γC + ηM) x + Bᵀμ = force, B x = 0, and the force without Bᵀμ.
+    ///
+    /// Away from rest the reactions may be far larger than what moves the machine: what is left of B x in round-off must not
+    /// meet them in products.
+    pub fn solve(&mut self, force: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let mut right = vec![0.0; self.scales.len()];
         right.iter_mut().zip(force).zip(&self.scales).for_each(|((u, f), scale)| *u = scale * f);
         let mut unknowns = right.clone();
@@ -109,9 +116,15 @@ impl ShiftedFactors {
             }
             last = size;
         }
+        let mut reaction = vec![0.0; self.scales.len()];
+        let multipliers: Vec<f64> =
+            unknowns.iter().enumerate().map(|(i, u)| if i < self.coordinates { 0.0 } else { *u }).collect();
+        self.matrix.multiply_add(1.0, &multipliers, &mut reaction);
+        let free =
+            force.iter().zip(&reaction).zip(&self.scales).map(|((f, r), scale)| f - r / scale).collect();
         unknowns.truncate(self.coordinates);
         unknowns.iter_mut().zip(&self.scales).for_each(|(value, scale)| *value *= scale);
-        unknowns
+        (unknowns, free)
     }
 
     /// Force of which each coordinate has a share as large as its stiffness lets count.
@@ -197,6 +210,18 @@ fn scales(matrix: &BlockMatrix, least: &[f64]) -> Vec<f64> {
     });
     let mut scales: Vec<f64> =
         (0..size).map(|row| power(if diagonal[row] > 0.0 { diagonal[row] } else { largest[row] })).collect();
+    // Away from rest the constraints make the matrix definite, not its diagonal: other entries may be far larger.
+    for _ in 0..ROUNDS {
+        let mut most = vec![0.0_f64; coordinates];
+        super::linearized::entries(matrix, |row, column, value| {
+            if row < coordinates && column < coordinates {
+                most[row] = most[row].max((value * scales[row] * scales[column]).abs());
+            }
+        });
+        for (scale, most) in scales.iter_mut().zip(most).filter(|(_, most)| *most > LARGE) {
+            *scale *= power(most);
+        }
+    }
     let mut squares = vec![0.0; size];
     super::linearized::entries(matrix, |row, column, value| {
         if row >= coordinates && column < coordinates {

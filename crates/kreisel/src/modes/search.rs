@@ -67,6 +67,8 @@ const PATIENCE: usize = 4;
 const ROUNDS: usize = 100;
 /// First shift of what is singular without, beside the largest ratio of stiffness to mass.
 const FIRST_SHIFT: f64 = 1e-12;
+/// First shift of a machine that is not at rest, beside what its accelerations put into the stiffness.
+const MOVING_SHIFT: f64 = 1e-4;
 /// Eigenvalues θ below this part of the largest belong to motions without mass.
 const MASSLESS: f64 = 1e-14;
 /// Where the count is made: this part of λ + σ² above the last wanted λ.
@@ -97,7 +99,8 @@ impl Linearized {
     /// The slowest pairs: at least `count` that oscillate, grow or stay, as far as there are so many.
     pub(super) fn search(&self, count: usize) -> Result<Found, ModesError> {
         let skew = Skew::of(&self.stiffness);
-        let mut found = self.undamped(&skew, count, None)?;
+        let first = if self.is_conservative() { 0.0 } else { MOVING_SHIFT * self.moving_square() };
+        let mut found = self.undamped(&skew, count, (first > 0.0).then_some(first))?;
         // A shift among the wanted eigenvalues separates them better than the first guess.
         for _ in 0..8 {
             let Some(shift) = self.better_shift(&found) else { break };
@@ -123,6 +126,28 @@ impl Linearized {
         let ratios = stiffness.iter().zip(&mass).filter(|(_, m)| **m > 0.0).map(|(k, m)| k / m);
         let largest = ratios.fold(0.0, f64::max);
         if largest > 0.0 { largest } else { 1.0 }
+    }
+
+    /// Largest ratio to the masses of an entry of the symmetric stiffness that its diagonal does not hold, in 1/s²: what
+    /// accelerations put there, against which constraints act.
+    fn moving_square(&self) -> f64 {
+        let size = self.velocity_count();
+        let (mut mass, mut stiffness) = (vec![0.0; size], vec![0.0; size]);
+        for (matrix, diagonal) in [(&self.mass, &mut mass), (&self.stiffness, &mut stiffness)] {
+            entries(matrix, |row, column, value| {
+                if row == column {
+                    diagonal[row] = value.abs();
+                }
+            });
+        }
+        let mut largest = 0.0_f64;
+        entries(&self.stiffness, |row, column, value| {
+            let (masses, held) = (mass[row] * mass[column], stiffness[row] * stiffness[column]);
+            if masses > 0.0 && value * value > 4.0 * held {
+                largest = largest.max(value.abs() / masses.sqrt());
+            }
+        });
+        largest
     }
 
     /// Factors of K + σ²M, made definite by as small a shift as does it.
@@ -203,7 +228,7 @@ impl Linearized {
             for _ in 0..many.min(size) {
                 let force = factors.spread(&random_numbers(size, random));
                 random += 1;
-                let x = factors.solve(&force);
+                let (x, force) = factors.solve(&force);
                 // Of a machine that cannot move nothing but round-off is left.
                 if dot(&x, &force) > 1e-12 * size as f64 && space.add(x, force) {
                     added += 1;
@@ -233,7 +258,7 @@ impl Linearized {
                 let square = value + shift;
                 let force: Vec<f64> =
                     motion.force.iter().zip(&motion.momentum).map(|(f, p)| f.re - square * p.re).collect();
-                let correction = factors.solve(&force);
+                let (correction, force) = factors.solve(&force);
                 let residual = dot(&correction, &force).max(0.0).sqrt();
                 residuals.push(residual);
                 if residual > GOAL {
@@ -354,7 +379,7 @@ impl Linearized {
                 let parts = [|z: &Complex<f64>| z.re, |z: &Complex<f64>| z.im];
                 let corrected = parts.map(|part| {
                     let force: Vec<f64> = force.iter().map(part).collect();
-                    let x = inverse.solve(&force);
+                    let (x, force) = inverse.solve(&force);
                     let needed = self.energy_force(skew, &x, force, [shift, square]);
                     (x, needed)
                 });
