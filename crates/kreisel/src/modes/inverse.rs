@@ -28,10 +28,6 @@ const REFINEMENTS: usize = 3;
 /// A refinement that changes less than this part ends them.
 const REFINED: f64 = 1e-15;
 
-/// Entries beside a scaled diagonal of 1 that need other scales, and rounds that find them [Ruiz2001].
-const LARGE: f64 = 4.0;
-const ROUNDS: usize = 4;
-
 /// Ratio of stiffness to mass, beside the largest one, that counts as none.
 const NO_STIFFNESS: f64 = 1e-6;
 
@@ -87,11 +83,31 @@ impl ShiftedFactors {
         self.factors.negative_eigenvalues()?.checked_sub(constraints)
     }
 
-    /// x with (K + γC + ηM) x + Bᵀμ = force, B x = 0, and the force without Bᵀμ.
-    ///
-    /// Away from rest the reactions may be far larger than what moves the machine: what is left of B x in round-off must not
-    /// meet them in products.
-    pub fn solve(&mut self, force: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    /// x with (K + γC + ηM) x + Bᵀμ = force, B x = 0.
+    pub fn solve(&mut self, force: &[f64]) -> Vec<f64> {
+        let mut unknowns = self.unknowns(force);
+        unknowns.truncate(self.coordinates);
+        unknowns.iter_mut().zip(&self.scales).for_each(|(value, scale)| *value *= scale);
+        unknowns
+    }
+
+    /// The same with the force less Bᵀμ. Away from rest reactions may be far larger than what moves the machine, and what
+    /// round-off leaves of B x must not meet them in products.
+    pub fn solve_without_reactions(&mut self, force: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let mut unknowns = self.unknowns(force);
+        let mut multipliers = unknowns.clone();
+        multipliers[..self.coordinates].fill(0.0);
+        let mut reaction = vec![0.0; self.scales.len()];
+        self.matrix.multiply_add(1.0, &multipliers, &mut reaction);
+        let rest = force.iter().zip(&reaction).zip(&self.scales);
+        let rest = rest.map(|((force, reaction), scale)| force - reaction / scale).collect();
+        unknowns.truncate(self.coordinates);
+        unknowns.iter_mut().zip(&self.scales).for_each(|(value, scale)| *value *= scale);
+        (unknowns, rest)
+    }
+
+    /// Scaled x and μ.
+    fn unknowns(&mut self, force: &[f64]) -> Vec<f64> {
         let mut right = vec![0.0; self.scales.len()];
         right.iter_mut().zip(force).zip(&self.scales).for_each(|((u, f), scale)| *u = scale * f);
         let mut unknowns = right.clone();
@@ -116,15 +132,7 @@ impl ShiftedFactors {
             }
             last = size;
         }
-        let mut reaction = vec![0.0; self.scales.len()];
-        let multipliers: Vec<f64> =
-            unknowns.iter().enumerate().map(|(i, u)| if i < self.coordinates { 0.0 } else { *u }).collect();
-        self.matrix.multiply_add(1.0, &multipliers, &mut reaction);
-        let free =
-            force.iter().zip(&reaction).zip(&self.scales).map(|((f, r), scale)| f - r / scale).collect();
-        unknowns.truncate(self.coordinates);
-        unknowns.iter_mut().zip(&self.scales).for_each(|(value, scale)| *value *= scale);
-        (unknowns, free)
+        unknowns
     }
 
     /// Force of which each coordinate has a share as large as its stiffness lets count.
@@ -210,18 +218,6 @@ fn scales(matrix: &BlockMatrix, least: &[f64]) -> Vec<f64> {
     });
     let mut scales: Vec<f64> =
         (0..size).map(|row| power(if diagonal[row] > 0.0 { diagonal[row] } else { largest[row] })).collect();
-    // Away from rest the constraints make the matrix definite, not its diagonal: other entries may be far larger.
-    for _ in 0..ROUNDS {
-        let mut most = vec![0.0_f64; coordinates];
-        super::linearized::entries(matrix, |row, column, value| {
-            if row < coordinates && column < coordinates {
-                most[row] = most[row].max((value * scales[row] * scales[column]).abs());
-            }
-        });
-        for (scale, most) in scales.iter_mut().zip(most).filter(|(_, most)| *most > LARGE) {
-            *scale *= power(most);
-        }
-    }
     let mut squares = vec![0.0; size];
     super::linearized::entries(matrix, |row, column, value| {
         if row >= coordinates && column < coordinates {

@@ -67,8 +67,8 @@ const PATIENCE: usize = 4;
 const ROUNDS: usize = 100;
 /// First shift of what is singular without, beside the largest ratio of stiffness to mass.
 const FIRST_SHIFT: f64 = 1e-12;
-/// First shift of a machine that is not at rest, beside what its accelerations put into the stiffness.
-const MOVING_SHIFT: f64 = 1e-4;
+/// Least shift of a machine that is not at rest, beside what its accelerations put into the stiffness.
+const MOVING_SHIFT: f64 = 0.1;
 /// Eigenvalues θ below this part of the largest belong to motions without mass.
 const MASSLESS: f64 = 1e-14;
 /// Where the count is made: this part of λ + σ² above the last wanted λ.
@@ -99,8 +99,7 @@ impl Linearized {
     /// The slowest pairs: at least `count` that oscillate, grow or stay, as far as there are so many.
     pub(super) fn search(&self, count: usize) -> Result<Found, ModesError> {
         let skew = Skew::of(&self.stiffness);
-        let first = if self.is_conservative() { 0.0 } else { MOVING_SHIFT * self.moving_square() };
-        let mut found = self.undamped(&skew, count, (first > 0.0).then_some(first))?;
+        let mut found = self.undamped(&skew, count, None)?;
         // A shift among the wanted eigenvalues separates them better than the first guess.
         for _ in 0..8 {
             let Some(shift) = self.better_shift(&found) else { break };
@@ -124,7 +123,7 @@ impl Linearized {
             });
         }
         let ratios = stiffness.iter().zip(&mass).filter(|(_, m)| **m > 0.0).map(|(k, m)| k / m);
-        let largest = ratios.fold(0.0, f64::max);
+        let largest = ratios.fold(self.moving_square(), f64::max);
         if largest > 0.0 { largest } else { 1.0 }
     }
 
@@ -174,6 +173,10 @@ impl Linearized {
 
     /// A better shift than the one with which modes were found, if it matters.
     fn better_shift(&self, found: &Undamped) -> Option<f64> {
+        let moving = if self.is_conservative() { 0.0 } else { MOVING_SHIFT * self.moving_square() };
+        if found.shift > 0.0 && found.shift < moving {
+            return Some(moving);
+        }
         let (mut negative, mut rigid, mut elastic) = (0.0_f64, false, None);
         for (value, vector) in found.values.iter().zip(found.vectors.column_iter()) {
             let x = found.space.motion(&vector.map(|y| Complex::new(y, 0.0))).x;
@@ -228,7 +231,7 @@ impl Linearized {
             for _ in 0..many.min(size) {
                 let force = factors.spread(&random_numbers(size, random));
                 random += 1;
-                let (x, force) = factors.solve(&force);
+                let x = factors.solve(&force);
                 // Of a machine that cannot move nothing but round-off is left.
                 if dot(&x, &force) > 1e-12 * size as f64 && space.add(x, force) {
                     added += 1;
@@ -258,7 +261,7 @@ impl Linearized {
                 let square = value + shift;
                 let force: Vec<f64> =
                     motion.force.iter().zip(&motion.momentum).map(|(f, p)| f.re - square * p.re).collect();
-                let (correction, force) = factors.solve(&force);
+                let correction = factors.solve(&force);
                 let residual = dot(&correction, &force).max(0.0).sqrt();
                 residuals.push(residual);
                 if residual > GOAL {
@@ -341,6 +344,7 @@ impl Linearized {
         found.space.restrict(&to);
         let Undamped { mut space, shift: square, count: counted, factors, .. } = found;
         let mut shift = square.sqrt();
+        let moving = shift > 0.0 && self.moving_square() > 0.0;
         let mut inverse = if shift == 0.0 && skew.is_empty() {
             factors
         } else {
@@ -379,7 +383,10 @@ impl Linearized {
                 let parts = [|z: &Complex<f64>| z.re, |z: &Complex<f64>| z.im];
                 let corrected = parts.map(|part| {
                     let force: Vec<f64> = force.iter().map(part).collect();
-                    let (x, force) = inverse.solve(&force);
+                    let (x, force) = match moving {
+                        true => inverse.solve_without_reactions(&force),
+                        false => (inverse.solve(&force), force),
+                    };
                     let needed = self.energy_force(skew, &x, force, [shift, square]);
                     (x, needed)
                 });

@@ -187,21 +187,30 @@ fn a_limp_rope_hangs_from_where_it_is_drawn() {
             "[[universal]]\nname = 'top'\nbodies = ['ground', 'r.start']\nfirst-axis = {first}\nsecond-axis = {second}\n"
         )
     };
-    // ρA g L²/2EA longer by its own weight.
-    let stretch = 9.80665 * 100.0 / 2e5;
+    let rests = |machine: &Machine, what: &str| {
+        let found = machine.find_equilibrium(&StaticSettings::default(), |_| Control::Continue);
+        found.solution.unwrap_or_else(|error| panic!("{what}: {error}")).equilibrium
+    };
+    let place = |machine: &Machine, at: &kreisel::statics::Equilibrium, node: usize| {
+        machine.system().motion(kreisel::kinematics::NodeId(node), &at.point()).pose.position
+    };
+    let (gravity, tension) = (9.80665, 1e5);
     for order in [1, 2] {
+        // ρA g L²/2EA longer by its own weight.
+        let stretch = gravity * 100.0 / (2.0 * tension);
         let hanging = rope(order, "[0, 0, -10]", &top("[1, 0, 0]", "[0, 1, 0]"));
-        let across = rope(order, "[10, 0, 0]", &top("[0, 1, 0]", "[0, 0, 1]"));
-        for (machine, drawn) in [(hanging, "hanging"), (across, "across")] {
-            let found = machine.find_equilibrium(&StaticSettings::default(), |_| Control::Continue);
-            let at =
-                found.solution.unwrap_or_else(|error| panic!("order {order}, {drawn}: {error}")).equilibrium;
-            let last = kreisel::kinematics::NodeId(machine.system().node_count() - 1);
-            let tip = machine.system().motion(last, &at.point()).pose.position;
-            assert!(tip.xy().norm() < 1e-4, "order {order}, {drawn}: {tip}");
-            // The mesh moves the weight of the last element by half of it at most.
-            assert!((tip.z + 10.0 + stretch).abs() < 0.1 * stretch, "order {order}, {drawn}: {tip}");
-        }
+        let tip = place(&hanging, &rests(&hanging, "hanging"), 16 * order);
+        assert!(tip.xy().norm() < 1e-6, "order {order}: {tip}");
+        // The mesh moves the weight of the last element by half of it at most.
+        assert!((tip.z + 10.0 + stretch).abs() < 0.1 * stretch, "order {order}: {tip}");
+        // Drawn straight between two supports it is as long as they are apart: a flat parabola of sag f with the pull H = ρA g L²/8f
+        // is longer by 8 f²/3L = H L/EA, so that f³ = 3 ρA g L⁴/64 EA.
+        let ends =
+            top("[0, 1, 0]", "[0, 0, 1]") + "[[spherical]]\nname = 'end'\nbodies = ['ground', 'r.end']";
+        let across = rope(order, "[10, 0, 0]", &ends);
+        let middle = place(&across, &rests(&across, "across"), 8 * order);
+        let sag = (3.0 * gravity * 1e4 / (64.0 * tension)).cbrt();
+        assert!((middle.z / -sag - 1.0).abs() < 0.01, "order {order}: {middle} {sag}");
     }
 }
 
