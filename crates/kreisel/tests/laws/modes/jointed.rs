@@ -346,7 +346,8 @@ fn a_pendulum_away_from_rest_has_the_mode_of_its_moment() {
         assert_eq!(found.modes.len(), 1);
         assert!((eigenvalue * eigenvalue - square).norm() < 1e-8, "{degrees}: {eigenvalue} {square}");
         let words: Vec<&str> = found.notes.into_iter().map(|note| note.kind.word()).collect();
-        let expected: &[&str] = if degrees == 0.0 { &[] } else { &["not-at-rest"] };
-        assert_eq!(words, expected, "{degrees}");
+        // Near the horizontal the residual may lie above the limit by the reactions in it; that is told.
+        assert_eq!(words.contains(&"not-at-rest"), degrees > 0.0, "{degrees}: {words:?}");
+        assert!(!words.contains(&"missing-modes"), "{degrees}: {words:?}");
     }
 }
