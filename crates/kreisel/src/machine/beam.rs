@@ -115,7 +115,7 @@ pub struct BeamEntry {
 
 /// Where a name such as `at-0.5` points to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Place {
+pub enum BeamPlace {
     /// A node, counted from 0.
     Node(usize),
     /// A part of the length of a piece.
@@ -170,19 +170,19 @@ impl BeamEntry {
     /// The section that a word means: `start`, `end`, `node-3`, `at-0.5`.
     pub fn station(&self, word: &str) -> Option<Station> {
         match self.place(word)? {
-            Place::Node(index) => self.node(index).map(Station::Node),
-            Place::Within(piece, part) => Some(Station::Within { piece, part }),
+            BeamPlace::Node(index) => self.node(index).map(Station::Node),
+            BeamPlace::Within(piece, part) => Some(Station::Within { piece, part }),
         }
     }
 
     /// Where the section is that a word means.
-    pub fn place(&self, word: &str) -> Option<Place> {
+    pub fn place(&self, word: &str) -> Option<BeamPlace> {
         match word {
-            "start" => Some(Place::Node(0)),
-            "end" => Some(Place::Node(self.pieces.len())),
+            "start" => Some(BeamPlace::Node(0)),
+            "end" => Some(BeamPlace::Node(self.pieces.len())),
             _ => match (word.strip_prefix("node-"), word.strip_prefix("at-")) {
                 (Some(index), _) => {
-                    Some(Place::Node(index.parse().ok().filter(|index| *index <= self.pieces.len())?))
+                    Some(BeamPlace::Node(index.parse().ok().filter(|index| *index <= self.pieces.len())?))
                 }
                 (_, Some(part)) => self.at(part.parse().ok()?),
                 _ => None,
@@ -191,16 +191,16 @@ impl BeamEntry {
     }
 
     /// The place at a part of the length.
-    fn at(&self, part: f64) -> Option<Place> {
+    fn at(&self, part: f64) -> Option<BeamPlace> {
         if !(0.0..=1.0).contains(&part) {
             return None;
         }
         let (piece, part) = self.piece_at(part);
         let same = SAME_PLACE * self.pieces.len() as f64;
         Some(match part {
-            part if part < same => Place::Node(piece),
-            part if part > 1.0 - same => Place::Node(piece + 1),
-            part => Place::Within(piece, part),
+            part if part < same => BeamPlace::Node(piece),
+            part if part > 1.0 - same => BeamPlace::Node(piece + 1),
+            part => BeamPlace::Within(piece, part),
         })
     }
 

@@ -248,7 +248,7 @@ fn check(dae: &dyn Dae, settings: &StaticSettings) -> Result<(), StaticsError> {
         return Err(StaticsError::Target(settings.target));
     }
     if let Some(step) = settings.path.and_then(|path| path.max_step)
-        && !(step > 0.0)
+        && (step.is_nan() || step <= 0.0)
     {
         return Err(StaticsError::PathStep(step));
     }

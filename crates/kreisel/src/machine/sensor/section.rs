@@ -1,14 +1,14 @@
 //! Sensors of sections of beams: strains, forces, the way from the initial place, and the motion between nodes.
 
 use super::frame::{FrameQuantity, FrameSensor};
-use super::section_force::{ElementSection, Side};
+use super::section_force::{ElementSection, SectionSide};
 use super::{
     FrameMotion, NamedSensor, Reading, Sensor, SensorEntry, SensorFrame, SensorRequest, components, xyz,
 };
 use crate::element::beam::BeamStrain;
 use crate::kinematics::split;
 use crate::lie::{Pose, Vector3, Vector6, se3};
-use crate::machine::beam::{BeamEntry, BeamNode, Place, Station};
+use crate::machine::beam::{BeamEntry, BeamNode, BeamPlace, Station};
 use crate::model::ModelErrors;
 use crate::results::Channel;
 
@@ -46,18 +46,21 @@ fn inner(request: &SensorRequest, quantity: SectionQuantity) -> Result<NamedSens
 }
 
 /// The section on the sides that are asked for: a node within the beam has two.
-fn sides(beam: &BeamEntry, place: Place, side: Option<Side>) -> Vec<ElementSection> {
+fn sides(beam: &BeamEntry, place: BeamPlace, side: Option<SectionSide>) -> Vec<ElementSection> {
     let order = beam.order;
-    let section = |piece: usize, part: f64, side: Side| {
+    let section = |piece: usize, part: f64, side: SectionSide| {
         ElementSection::new(beam, piece / order, (piece % order) as f64 + part, side)
     };
     match place {
-        Place::Within(piece, part) => vec![section(piece, part, Side::Before)],
-        Place::Node(0) => vec![section(0, 0.0, Side::After)],
-        Place::Node(node) if node == beam.pieces.len() => vec![section(node - 1, 1.0, Side::Before)],
-        Place::Node(node) => {
-            let both = [section(node - 1, 1.0, Side::Before), section(node, 0.0, Side::After)];
-            let wanted = [Side::Before, Side::After].map(|it| side.is_none_or(|side| side == it));
+        BeamPlace::Within(piece, part) => vec![section(piece, part, SectionSide::Before)],
+        BeamPlace::Node(0) => vec![section(0, 0.0, SectionSide::After)],
+        BeamPlace::Node(node) if node == beam.pieces.len() => {
+            vec![section(node - 1, 1.0, SectionSide::Before)]
+        }
+        BeamPlace::Node(node) => {
+            let both = [section(node - 1, 1.0, SectionSide::Before), section(node, 0.0, SectionSide::After)];
+            let wanted =
+                [SectionSide::Before, SectionSide::After].map(|it| side.is_none_or(|side| side == it));
             both.into_iter().zip(wanted).filter_map(|(section, wanted)| wanted.then_some(section)).collect()
         }
     }

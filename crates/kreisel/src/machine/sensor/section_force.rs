@@ -34,7 +34,7 @@ const RULE: [(f64, f64); 3] =
 
 /// On which side of a section its forces are meant, where something acts on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum SectionSide {
     /// Towards the start of the beam.
     Before,
     /// Towards its end.
@@ -51,7 +51,7 @@ pub(super) struct ElementSection {
     section: Section,
     /// Place in pieces from the start of the element.
     place: f64,
-    side: Side,
+    side: SectionSide,
 }
 
 /// A force and its torque about a point, in world axes.
@@ -80,7 +80,7 @@ impl Wrench {
 
 impl ElementSection {
     /// The section at a place in pieces from the start of an element.
-    pub fn new(beam: &BeamEntry, element: usize, place: f64, side: Side) -> Self {
+    pub fn new(beam: &BeamEntry, element: usize, place: f64, side: SectionSide) -> Self {
         let pieces = &beam.pieces[element * beam.order..(element + 1) * beam.order];
         let ends = pieces.iter().map(|piece| piece.ends[0]).chain(pieces.last().map(|piece| piece.ends[1]));
         Self {
@@ -156,7 +156,7 @@ impl ElementSection {
             let wrench = Wrench::from_section(&sections[k].pose, &elastic[k]).plus(1.0, &shares[k]);
             wrench.about(&(here.position - sections[k].pose.position))
         };
-        let is_behind_middle = order == 2 && (self.place, self.side == Side::After) > (1.0, false);
+        let is_behind_middle = order == 2 && (self.place, self.side == SectionSide::After) > (1.0, false);
         let nothing = Wrench { torque: Vector3::zeros(), force: Vector3::zeros() };
         let spread = |from: f64, to: f64| self.spread(sections, &shares, here, from, to);
         let mut from_start = nothing.plus(-1.0, &whole(0)).plus(1.0, &spread(0.0, self.place));

@@ -1,6 +1,6 @@
 //! The quantities that a `[[sensor]]` may ask for, and how it asks.
 
-use super::section_force::Side;
+use super::section_force::SectionSide;
 use super::{NamedSensor, SensorFrame, energy, frame, section, wrench};
 use crate::machine::beam::{BeamEntry, Station};
 use crate::machine::{JointEntry, MachineBuilder};
@@ -162,10 +162,10 @@ impl<'a> SensorRequest<'a> {
     }
 
     /// The side of a section that is meant, if one is named.
-    pub(super) fn side(&self) -> Result<Option<Side>, ModelErrors> {
+    pub(super) fn side(&self) -> Result<Option<SectionSide>, ModelErrors> {
         Ok(match self.reader.choice("side")? {
-            "before" => Some(Side::Before),
-            "after" => Some(Side::After),
+            "before" => Some(SectionSide::Before),
+            "after" => Some(SectionSide::After),
             _ => None,
         })
     }
