@@ -39,7 +39,9 @@ pub fn find_equilibrium(
     let settings = StaticSettings {
         target: request.factor,
         load_steps: request.load_steps,
-        path: request.arc_length.then_some(PathSettings { max_points: request.points }),
+        path: request
+            .arc_length
+            .then_some(PathSettings { max_points: request.points, ..PathSettings::default() }),
         ..StaticSettings::default()
     };
     let began = Instant::now();
@@ -69,8 +71,8 @@ pub fn find_equilibrium(
         .as_ref()
         .map(|found| found.limit_points.iter().map(|point| point.load_factor).collect::<Vec<f64>>());
     summary.statistics = json!({
-        "iterations": outcome.solution.as_ref().map_or(0, |found| found.statistics.iterations),
-        "load-steps": outcome.solution.as_ref().map_or(0, |found| found.statistics.steps),
+        "iterations": outcome.statistics.iterations,
+        "load-steps": outcome.statistics.steps,
         "limit-points": limits.unwrap_or_default(),
         "largest-displacement": displacement.as_ref().map(|(_, size)| size),
         "most-displaced": displacement.as_ref().map(|(name, _)| name),

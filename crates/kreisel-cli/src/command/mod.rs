@@ -256,6 +256,7 @@ fn statics_exit_code(error: &StaticsError) -> u8 {
         StaticsError::Unsupported(_)
         | StaticsError::Target(_)
         | StaticsError::NoSteps
+        | StaticsError::PathStep(_)
         | StaticsError::NoLoad => 2,
         _ => 1,
     }

@@ -18,7 +18,7 @@ use std::time::Instant;
 
 /// Find the equilibrium of a model under its loads.
 ///
-/// The loads at the start time grow from zero: forces, moments and gravity are multiplied by a load factor, springs and drives are not. Writes
+/// The loads at the start time grow from zero: forces, moments and gravity are multiplied by a load factor, springs and drives are not. A machine that is drawn under its loads is tried under all of them first. Writes
 /// `static.csv` (every sensor over the load factor), `static.vtkhdf` (every body, with the load factor as time) and `run.json`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -35,7 +35,7 @@ pub struct Static {
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0, allow_hyphen_values = true)]
     factor: f64,
 
-    /// Number of load steps to begin with; more are taken where they are needed
+    /// Number of load steps; more are taken where they are needed
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     load_steps: usize,
 
@@ -46,6 +46,10 @@ pub struct Static {
     /// Most points on the path
     #[arg(long, value_name = "N", default_value_t = PathSettings::default().max_points, requires = "arc_length", allow_negative_numbers = true)]
     points: usize,
+
+    /// Longest step along the path: no part moves by more, in lengths of the machine, or turns by more, in rad
+    #[arg(long, value_name = "NUMBER", requires = "arc_length", allow_negative_numbers = true)]
+    path_step: Option<f64>,
 
     /// Write the results into the folder DIR; `results/<model>` if not given
     #[arg(long, value_name = "DIR")]
@@ -129,7 +133,9 @@ impl Static {
         StaticSettings {
             target: self.factor,
             load_steps: self.load_steps,
-            path: self.arc_length.then_some(PathSettings { max_points: self.points }),
+            path: self
+                .arc_length
+                .then_some(PathSettings { max_points: self.points, max_step: self.path_step }),
             ..StaticSettings::default()
         }
     }
@@ -140,6 +146,7 @@ impl Static {
             load_steps: self.load_steps,
             arc_length: self.arc_length,
             points: self.arc_length.then_some(self.points),
+            path_step: self.path_step,
         }
     }
 
@@ -170,6 +177,8 @@ struct SettingWords {
     load_steps: usize,
     arc_length: bool,
     points: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_step: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -206,7 +215,7 @@ struct Reaction {
 impl StaticReport {
     fn new(machine: &Machine, outcome: &StaticOutcome) -> Self {
         let solution = outcome.solution.as_ref().ok();
-        let statistics = solution.map(|solution| solution.statistics).unwrap_or_default();
+        let statistics = outcome.statistics;
         let last = outcome.last.as_ref();
         let displaced = last.and_then(|at| machine.largest_displacement(at));
         let reaction = |(joint, wrench)| {

@@ -64,6 +64,8 @@ kinds! {
     LockedDrives = "locked-drives", NOTE;
     /// There is no degree of freedom.
     Immobile = "immobile", NOTE;
+    /// A small push ends an equilibrium; the number is that of the directions.
+    UnstableEquilibrium = "unstable-equilibrium", DOUBT;
     /// The pull in a beam exceeds its shear stiffness; the number is the pull in N.
     PullBeyondShear = "pull-beyond-shear", DOUBT;
     /// The mesh of a beam is coarse; the number is the error in parts of the way.

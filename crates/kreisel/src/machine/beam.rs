@@ -4,9 +4,11 @@
 //! a station between nodes can be measured but carries nothing.
 
 use crate::element::Element;
-use crate::element::beam::{Beam, BeamStrain, GAUSS, QuadraticBeam, Section, Span, Weights};
+use crate::element::beam::{
+    Beam, BeamStrain, GAUSS, QuadraticBeam, Section, Segment, SegmentLoad, Span, Weights,
+};
 use crate::kinematics::{Motion, NodeId};
-use crate::lie::Pose;
+use crate::lie::{Pose, Vector6};
 
 /// A section at a node: the node or body that carries it, and where on it.
 #[derive(Clone, Copy, Debug)]
@@ -44,15 +46,13 @@ pub enum BeamElement {
     Quadratic(Box<QuadraticBeam>),
 }
 
-/// One of the points at which an element tells strains, and its weight in an interpolation.
+/// What a section carries for one element: its inertia and weight, and its load, as parts of their own about the section.
 #[derive(Clone, Debug)]
-pub struct StrainPoint {
-    /// The element.
-    pub element: BeamElement,
-    /// Which of its points.
-    pub point: usize,
-    /// The weight.
-    pub weight: f64,
+pub struct SectionShare {
+    /// Inertia, weight and damping in proportion to them.
+    pub inertia: Segment,
+    /// Load along the length.
+    pub load: Option<SegmentLoad>,
 }
 
 impl BeamElement {
@@ -69,6 +69,17 @@ impl BeamElement {
         match self {
             Self::Screw(element) => element.strain(at),
             Self::Quadratic(element) => element.strains(at)[point.min(1)],
+        }
+    }
+
+    /// Wrenches on its sections, in their axes, with the sign of the equilibrium; an element with two has none on the third.
+    pub fn section_wrenches(&self, at: &Motion) -> [Vector6; 3] {
+        match self {
+            Self::Screw(element) => {
+                let [first, second] = element.section_wrenches(at);
+                [first, second, Vector6::zeros()]
+            }
+            Self::Quadratic(element) => element.section_wrenches(at),
         }
     }
 
@@ -90,12 +101,25 @@ pub struct BeamEntry {
     pub pieces: Vec<BeamPiece>,
     /// Its elements, each of `order` pieces.
     pub elements: Vec<BeamElement>,
+    /// What its sections carry for each element, section by section.
+    pub shares: Vec<Vec<SectionShare>>,
+    /// One of the elements of the system that are its load, in whose memory the inputs of the load are.
+    pub load_element: Option<usize>,
     /// Pieces in an element.
     pub order: usize,
     /// What its sections resist and weigh.
     pub section: Section,
     /// Whether its nodes lie at equal lengths of the curve, which its pieces have only nearly.
     pub is_even: bool,
+}
+
+/// Where a name such as `at-0.5` points to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BeamPlace {
+    /// A node, counted from 0.
+    Node(usize),
+    /// A part of the length of a piece.
+    Within(usize, f64),
 }
 
 /// What a name such as `at-0.5` means on a beam.
@@ -145,30 +169,39 @@ impl BeamEntry {
 
     /// The section that a word means: `start`, `end`, `node-3`, `at-0.5`.
     pub fn station(&self, word: &str) -> Option<Station> {
+        match self.place(word)? {
+            BeamPlace::Node(index) => self.node(index).map(Station::Node),
+            BeamPlace::Within(piece, part) => Some(Station::Within { piece, part }),
+        }
+    }
+
+    /// Where the section is that a word means.
+    pub fn place(&self, word: &str) -> Option<BeamPlace> {
         match word {
-            "start" => self.node(0).map(Station::Node),
-            "end" => self.node(self.pieces.len()).map(Station::Node),
+            "start" => Some(BeamPlace::Node(0)),
+            "end" => Some(BeamPlace::Node(self.pieces.len())),
             _ => match (word.strip_prefix("node-"), word.strip_prefix("at-")) {
-                (Some(index), _) => self.node(index.parse().ok()?).map(Station::Node),
+                (Some(index), _) => {
+                    Some(BeamPlace::Node(index.parse().ok().filter(|index| *index <= self.pieces.len())?))
+                }
                 (_, Some(part)) => self.at(part.parse().ok()?),
                 _ => None,
             },
         }
     }
 
-    /// The section at a part of the length.
-    fn at(&self, part: f64) -> Option<Station> {
+    /// The place at a part of the length.
+    fn at(&self, part: f64) -> Option<BeamPlace> {
         if !(0.0..=1.0).contains(&part) {
             return None;
         }
         let (piece, part) = self.piece_at(part);
-        if part < SAME_PLACE * self.pieces.len() as f64 {
-            return self.node(piece).map(Station::Node);
-        }
-        if part > 1.0 - SAME_PLACE * self.pieces.len() as f64 {
-            return self.node(piece + 1).map(Station::Node);
-        }
-        Some(Station::Within { piece, part })
+        let same = SAME_PLACE * self.pieces.len() as f64;
+        Some(match part {
+            part if part < same => BeamPlace::Node(piece),
+            part if part > 1.0 - same => BeamPlace::Node(piece + 1),
+            part => BeamPlace::Within(piece, part),
+        })
     }
 
     /// Piece at a part of the length, and the part of its own length.
@@ -201,55 +234,6 @@ impl BeamEntry {
         let [start, middle] = self.pieces[first].ends;
         let end = self.pieces[first + 1].ends[1];
         (middle, vec![(start, weights[0]), (end, weights[1])])
-    }
-
-    /// Points of elements whose strains give that at a station.
-    ///
-    /// An element's strain belongs to its middle, or to the points of Gauss; between these it is
-    /// interpolated, beyond the outer ones it is continued, to second order.
-    pub fn strain_points(&self, word: &str) -> Option<Vec<StrainPoint>> {
-        let place = match self.station(word)? {
-            Station::Within { piece, part } => self.distance(piece) + part * self.pieces[piece].span.length(),
-            Station::Node(_) => self.node_distance(word)?,
-        };
-        let points: Vec<(usize, usize, f64)> = (self.elements.iter().enumerate())
-            .flat_map(|(index, element)| {
-                let start = self.distance(index * self.order);
-                let length = self.distance((index + 1) * self.order) - start;
-                let points = element.points().iter().enumerate();
-                points.map(move |(point, part)| (index, point, start + part * length))
-            })
-            .collect();
-        let weighted = |(element, point, _): (usize, usize, f64), weight: f64| StrainPoint {
-            element: self.elements[element].clone(),
-            point,
-            weight,
-        };
-        if let [only] = points[..] {
-            return Some(vec![weighted(only, 1.0)]);
-        }
-        let after = points.iter().position(|(_, _, at)| *at >= place);
-        let second = after.unwrap_or(points.len() - 1).max(1);
-        let [first, second] = [points[second - 1], points[second]];
-        let weight = (place - first.2) / (second.2 - first.2);
-        Some(vec![weighted(first, 1.0 - weight), weighted(second, weight)])
-    }
-
-    /// Length before a piece.
-    fn distance(&self, piece: usize) -> f64 {
-        self.pieces[..piece].iter().map(|piece| piece.span.length()).sum()
-    }
-
-    /// Length before the node that a word means.
-    fn node_distance(&self, word: &str) -> Option<f64> {
-        match word {
-            "start" => Some(0.0),
-            "end" => Some(self.length()),
-            _ => match word.strip_prefix("node-") {
-                Some(index) => Some(self.distance(index.parse().ok()?)),
-                None => Some(word.strip_prefix("at-")?.parse::<f64>().ok()? * self.length()),
-            },
-        }
     }
 
     /// Nodes in order, for the line that shows the beam; the ground has none.

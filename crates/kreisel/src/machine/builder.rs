@@ -433,7 +433,8 @@ impl MachineBuilder {
             return Err(ModelError::unsuitable(what, requirement, found, place).with_hint(hint).into());
         }
         let again = || {
-            let mut other = Self::read(document, parts, &self.registries.signals.outside().clone())?.system_builder;
+            let mut other =
+                Self::read(document, parts, &self.registries.signals.outside().clone())?.system_builder;
             other.scales(system.scales());
             Ok(other)
         };

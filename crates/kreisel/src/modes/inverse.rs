@@ -85,6 +85,29 @@ impl ShiftedFactors {
 
     /// x with (K + γC + ηM) x + Bᵀμ = force, B x = 0.
     pub fn solve(&mut self, force: &[f64]) -> Vec<f64> {
+        let mut unknowns = self.unknowns(force);
+        unknowns.truncate(self.coordinates);
+        unknowns.iter_mut().zip(&self.scales).for_each(|(value, scale)| *value *= scale);
+        unknowns
+    }
+
+    /// The same with the force less Bᵀμ. Away from rest reactions may be far larger than what moves the machine, and what
+    /// round-off leaves of B x must not meet them in products.
+    pub fn solve_without_reactions(&mut self, force: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let mut unknowns = self.unknowns(force);
+        let mut multipliers = unknowns.clone();
+        multipliers[..self.coordinates].fill(0.0);
+        let mut reaction = vec![0.0; self.scales.len()];
+        self.matrix.multiply_add(1.0, &multipliers, &mut reaction);
+        let rest = force.iter().zip(&reaction).zip(&self.scales);
+        let rest = rest.map(|((force, reaction), scale)| force - reaction / scale).collect();
+        unknowns.truncate(self.coordinates);
+        unknowns.iter_mut().zip(&self.scales).for_each(|(value, scale)| *value *= scale);
+        (unknowns, rest)
+    }
+
+    /// Scaled x and μ.
+    fn unknowns(&mut self, force: &[f64]) -> Vec<f64> {
         let mut right = vec![0.0; self.scales.len()];
         right.iter_mut().zip(force).zip(&self.scales).for_each(|((u, f), scale)| *u = scale * f);
         let mut unknowns = right.clone();
@@ -109,8 +132,6 @@ impl ShiftedFactors {
             }
             last = size;
         }
-        unknowns.truncate(self.coordinates);
-        unknowns.iter_mut().zip(&self.scales).for_each(|(value, scale)| *value *= scale);
         unknowns
     }
 

@@ -67,6 +67,8 @@ const PATIENCE: usize = 4;
 const ROUNDS: usize = 100;
 /// First shift of what is singular without, beside the largest ratio of stiffness to mass.
 const FIRST_SHIFT: f64 = 1e-12;
+/// Least shift of a machine that is not at rest, beside what its accelerations put into the stiffness.
+const MOVING_SHIFT: f64 = 0.1;
 /// Eigenvalues θ below this part of the largest belong to motions without mass.
 const MASSLESS: f64 = 1e-14;
 /// Where the count is made: this part of λ + σ² above the last wanted λ.
@@ -121,8 +123,30 @@ impl Linearized {
             });
         }
         let ratios = stiffness.iter().zip(&mass).filter(|(_, m)| **m > 0.0).map(|(k, m)| k / m);
-        let largest = ratios.fold(0.0, f64::max);
+        let largest = ratios.fold(self.moving_square(), f64::max);
         if largest > 0.0 { largest } else { 1.0 }
+    }
+
+    /// Largest ratio to the masses of an entry of the symmetric stiffness that its diagonal does not hold, in 1/s²: what
+    /// accelerations put there, against which constraints act.
+    fn moving_square(&self) -> f64 {
+        let size = self.velocity_count();
+        let (mut mass, mut stiffness) = (vec![0.0; size], vec![0.0; size]);
+        for (matrix, diagonal) in [(&self.mass, &mut mass), (&self.stiffness, &mut stiffness)] {
+            entries(matrix, |row, column, value| {
+                if row == column {
+                    diagonal[row] = value.abs();
+                }
+            });
+        }
+        let mut largest = 0.0_f64;
+        entries(&self.stiffness, |row, column, value| {
+            let (masses, held) = (mass[row] * mass[column], stiffness[row] * stiffness[column]);
+            if masses > 0.0 && value * value > 4.0 * held {
+                largest = largest.max(value.abs() / masses.sqrt());
+            }
+        });
+        largest
     }
 
     /// Factors of K + σ²M, made definite by as small a shift as does it.
@@ -149,6 +173,10 @@ impl Linearized {
 
     /// A better shift than the one with which modes were found, if it matters.
     fn better_shift(&self, found: &Undamped) -> Option<f64> {
+        let moving = if self.is_conservative() { 0.0 } else { MOVING_SHIFT * self.moving_square() };
+        if found.shift > 0.0 && found.shift < moving {
+            return Some(moving);
+        }
         let (mut negative, mut rigid, mut elastic) = (0.0_f64, false, None);
         for (value, vector) in found.values.iter().zip(found.vectors.column_iter()) {
             let x = found.space.motion(&vector.map(|y| Complex::new(y, 0.0))).x;
@@ -316,6 +344,7 @@ impl Linearized {
         found.space.restrict(&to);
         let Undamped { mut space, shift: square, count: counted, factors, .. } = found;
         let mut shift = square.sqrt();
+        let moving = shift > 0.0 && self.moving_square() > 0.0;
         let mut inverse = if shift == 0.0 && skew.is_empty() {
             factors
         } else {
@@ -354,7 +383,10 @@ impl Linearized {
                 let parts = [|z: &Complex<f64>| z.re, |z: &Complex<f64>| z.im];
                 let corrected = parts.map(|part| {
                     let force: Vec<f64> = force.iter().map(part).collect();
-                    let x = inverse.solve(&force);
+                    let (x, force) = match moving {
+                        true => inverse.solve_without_reactions(&force),
+                        false => (inverse.solve(&force), force),
+                    };
                     let needed = self.energy_force(skew, &x, force, [shift, square]);
                     (x, needed)
                 });

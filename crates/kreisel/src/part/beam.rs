@@ -6,9 +6,9 @@ use crate::element::beam::{
 };
 use crate::element::{Axes, Quantity};
 use crate::integrate::Words;
-use crate::kinematics::join;
-use crate::lie::{Group, Matrix6, Pose, Vector3, se3};
-use crate::machine::beam::{BeamElement, BeamEntry, BeamNode, BeamPiece};
+use crate::kinematics::{NodeId, join};
+use crate::lie::{Group, Matrix3, Matrix6, Pose, Vector3, se3};
+use crate::machine::beam::{BeamElement, BeamEntry, BeamNode, BeamPiece, SectionShare};
 use crate::machine::curve::{self, Attitude, CurveError, CurveKind, PieceFrames};
 use crate::machine::sensor::{FrameSensor, NamedSensor, SensorFrame};
 use crate::machine::{
@@ -122,10 +122,8 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let stations = plan.add_nodes(builder, &clamps);
     let masses = plan.masses(&stations);
     plan.add_inertia(builder, &stations, &masses);
-    if let Some(load) = reader.table("load")? {
-        plan.add_load(builder, &stations, load)?;
-    }
-    let entry = plan.entry(&stations);
+    let load = reader.table("load")?.map(|load| plan.add_load(builder, &stations, load)).transpose()?;
+    let entry = plan.entry(&stations, builder.gravity(), load.as_ref());
     offer_ends(builder, &entry);
     builder.frames_mut().add_beam(entry);
     plan.add_elements(builder);
@@ -361,6 +359,27 @@ struct BeamPlan<'a> {
     damping_rate: f64,
 }
 
+/// The load along a beam.
+struct BeamLoad {
+    axes: Axes,
+    /// Torque and force per length.
+    components: [Quantity; 6],
+    /// World axes from the axes in which a dead load is given.
+    turn: Matrix3,
+    /// Initial values of its inputs.
+    inputs: Vec<f64>,
+    /// One of its elements in the system.
+    element: Option<usize>,
+}
+
+impl BeamLoad {
+    /// What a node bears of it, by the wrench per load.
+    fn on(&self, node: NodeId, wrench: Matrix6) -> SegmentLoad {
+        let load = SegmentLoad::new(node, self.axes, self.components.clone(), wrench);
+        load.in_axes_turned_by(self.turn).with_inputs(self.inputs.clone())
+    }
+}
+
 /// Sections at the two ends of each piece.
 type Stations = Vec<[BeamNode; 2]>;
 
@@ -376,7 +395,7 @@ impl BeamPlan<'_> {
     /// Adds the nodes that are not clamped.
     fn add_nodes(&self, builder: &mut MachineBuilder, clamps: &[Option<Clamp>; 2]) -> Stations {
         let last = self.frames.len();
-        let carriers: Vec<(Option<crate::kinematics::NodeId>, Pose)> = (0..=last)
+        let carriers: Vec<(Option<NodeId>, Pose)> = (0..=last)
             .map(|index| {
                 let clamp = match index {
                     0 => &clamps[0],
@@ -401,7 +420,7 @@ impl BeamPlan<'_> {
         self.frames.iter().enumerate().map(ends).collect()
     }
 
-    fn add_node(&self, builder: &mut MachineBuilder, index: usize) -> crate::kinematics::NodeId {
+    fn add_node(&self, builder: &mut MachineBuilder, index: usize) -> NodeId {
         let pose = self.node_pose(index);
         let [velocity, angular] = self.motion.unwrap_or_default();
         let arm = pose.position - self.node_pose(0).position;
@@ -463,7 +482,7 @@ impl BeamPlan<'_> {
         builder: &mut MachineBuilder,
         stations: &Stations,
         reader: PartReader,
-    ) -> Result<(), ModelErrors> {
+    ) -> Result<BeamLoad, ModelErrors> {
         let (force, torque) = (reader.optional_signal3("force")?, reader.optional_signal3("torque")?);
         if force.is_none() && torque.is_none() {
             return Err(reader.missing("force", "or `torque`").into());
@@ -498,14 +517,36 @@ impl BeamPlan<'_> {
         }
         // A dead load of an included file is given in the axes of that file.
         let turn = placement(&reader).rotation.to_rotation_matrix().into_inner();
+        let mut load = BeamLoad { axes, components, turn, inputs: used.initial, element: None };
         for (index, wrench) in wrenches.iter().enumerate() {
             let Some(node) = carrier(stations, index) else { continue };
-            let load = SegmentLoad::new(node, axes, components.clone(), *wrench).in_axes_turned_by(turn);
-            let load = load.with_inputs(used.initial.clone());
-            let element = builder.add_element(&format!("{}.load", self.name), load);
+            let element = builder.add_element(&format!("{}.load", self.name), load.on(node, *wrench));
             builder.signals_mut().connect_inputs(element, used.inputs.clone());
+            load.element = Some(element);
         }
-        reader.finish()
+        reader.finish()?;
+        Ok(load)
+    }
+
+    /// What the sections carry for each element, as parts of their own about the sections.
+    fn section_shares(
+        &self,
+        stations: &Stations,
+        gravity: Vector3,
+        load: Option<&BeamLoad>,
+    ) -> Vec<Vec<SectionShare>> {
+        // Their motion is handed over section by section: each has one node, which is the section.
+        let section = NodeId(0);
+        let share = |(_, _, share): &(usize, BeamNode, Share)| SectionShare {
+            inertia: Segment::new(section, share.mass(self.section.mass()), gravity, self.damping_rate),
+            load: load.map(|load| match load.axes {
+                Axes::Marker => load.on(section, share.following()),
+                Axes::World => load.on(section, share.dead()),
+            }),
+        };
+        let sections = if self.shapes.is_empty() { 2 } else { 3 };
+        let shares: Vec<SectionShare> = self.shares(stations).iter().map(share).collect();
+        shares.chunks_exact(sections).map(<[SectionShare]>::to_vec).collect()
     }
 
     fn elements(&self, stations: &Stations) -> Vec<BeamElement> {
@@ -527,12 +568,14 @@ impl BeamPlan<'_> {
         stations.chunks_exact(2).zip(&self.shapes).map(quadratic).collect()
     }
 
-    fn entry(&self, stations: &Stations) -> BeamEntry {
+    fn entry(&self, stations: &Stations, gravity: Vector3, load: Option<&BeamLoad>) -> BeamEntry {
         let piece = |(span, ends): (&Span, &[BeamNode; 2])| BeamPiece { span: *span, ends: *ends };
         BeamEntry {
             name: self.name.to_string(),
             pieces: self.spans.iter().zip(stations).map(piece).collect(),
             elements: self.elements(stations),
+            shares: self.section_shares(stations, gravity, load),
+            load_element: load.and_then(|load| load.element),
             order: if self.shapes.is_empty() { 1 } else { 2 },
             section: self.section,
             is_even: self.is_even,
@@ -552,7 +595,7 @@ impl BeamPlan<'_> {
 }
 
 /// Node that carries the section at a node of the beam; `None` is the ground.
-fn carrier(stations: &Stations, index: usize) -> Option<crate::kinematics::NodeId> {
+fn carrier(stations: &Stations, index: usize) -> Option<NodeId> {
     match stations.get(index) {
         Some(ends) => ends[0].node,
         None => stations.last().and_then(|ends| ends[1].node),

@@ -99,6 +99,13 @@ pub struct JointKind {
     pub sample: &'static str,
 }
 
+impl JointKind {
+    /// Whether it allows no motion at all.
+    fn welds(&self) -> bool {
+        self.holds_rotation && self.coordinates.is_empty()
+    }
+}
+
 const fn kind(name: &'static str, doc: &'static str, keys: &'static [Key]) -> PartKind {
     PartKind { name, doc, occurrence: Occurrence::Many, keys }
 }
@@ -108,7 +115,7 @@ pub const JOINTS: &[JointKind] = &[
     JointKind {
         part: kind(
             "fixed",
-            "No relative motion: the second body is welded to the first.",
+            "No relative motion: the second body is welded to the first. Two markers are brought together; sections of beams are welded as they are drawn, at any angle.",
             &[BODIES, REACTION_POINT],
         ),
         coordinates: &[],
@@ -317,7 +324,10 @@ pub fn add(kind: &'static JointKind, part: &Part, builder: &mut MachineBuilder) 
         builder.frames_mut().add_length((second - first).norm());
         offsets
     } else {
-        frames(&reader, &kind.part, &sides)?
+        match kind.welds().then(|| welded_as_drawn(builder, part.name(), &references, &sides)).flatten() {
+            Some(offsets) => offsets,
+            None => frames(&reader, &kind.part, &sides)?,
+        }
     };
     if kind.part.keys.contains(&LENGTH)
         && let Some(law) = reader.optional_law("length")?
@@ -442,6 +452,34 @@ fn follow_thread(
         }
     }
     Ok(())
+}
+
+/// One frame for both sides of a weld to a section of a beam: the marker on the other side, or the second section.
+///
+/// A section has the axes that its beam gives it, not axes that somebody chose for this weld.
+fn welded_as_drawn(
+    builder: &mut MachineBuilder,
+    name: &str,
+    references: &[Reference],
+    sides: &[Attachment; 2],
+) -> Option<[Pose; 2]> {
+    let is_section = [0, 1].map(|side| builder.frames().beam_section(&references[side].name).is_some());
+    let chosen = match is_section {
+        [false, false] => return None,
+        [false, true] => 0,
+        _ => 1,
+    };
+    let [first, second] = sides.map(|side| side.marker.map(|marker| side.body.compose(&marker)));
+    let distance = (second?.position - first?.position).norm();
+    if distance > MISFIT {
+        let [one, other] = [0, 1].map(|side| &references[side].name);
+        let text = format!(
+            "`{name}` joins `{one}` and `{other}` as they are drawn, {distance:.3e} m apart, like a rigid arm"
+        );
+        builder.note(Note::new(NoteKind::Misfit, text).about(name).number(distance));
+    }
+    let common = [first?, second?][chosen];
+    Some(sides.map(|side| side.offset_of(&common)))
 }
 
 /// The two different bodies of `bodies`, or what stands for them.

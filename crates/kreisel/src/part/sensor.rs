@@ -19,6 +19,8 @@ static KIND: PartKind = PartKind {
             .doc("Body or marker from which a motion is observed; the ground if not given."),
         Key::new("axes", ValueKind::Text, Need::Optional)
             .doc("Axes of the components: `world`, `joint` for reactions, or those of a body or marker; those of `relative-to` if not given."),
+        Key::new("side", ValueKind::Choice(&["larger", "before", "after"]), Need::Default("\"larger\""))
+            .doc("Of `strain`, `force` and `torque` at a node of a beam: on which side of it. What acts on the node makes the two differ; the larger one is shown if nothing is said."),
     ],
 };
 
@@ -50,8 +52,8 @@ pub static PARTS: &[PartEntry] =
 /// Adds a sensor.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    if !reader.has("name") && (reader.has("relative-to") || reader.has("axes")) {
-        let hint = "signals seen from another frame need a name of their own";
+    if !reader.has("name") && ["relative-to", "axes", "side"].iter().any(|key| reader.has(key)) {
+        let hint = "signals seen from another frame or side need a name of their own";
         return Err(reader.missing("name", hint).into());
     }
     let request = SensorRequest::read(&reader, builder)?;

@@ -1,14 +1,16 @@
 //! The equilibrium of a machine, recorded over the load factor.
 
 use super::recorder::{Record, Sink, node_state};
-use crate::dae::{Control, Initial, NoteKind, Notes};
+use crate::dae::{Control, Initial, Note, NoteKind, Notes};
 use crate::integrate::StartError;
-use crate::kinematics::NodeId;
+use crate::kinematics::{NodeId, Power};
 use crate::lie::Vector6;
 use crate::machine::sensor::Reading;
 use crate::machine::{EnergyBalance, Machine, Mobility, StartFrom, SteadyStart};
 use crate::results::{Channel, NodeState, WriteError};
-use crate::statics::{self, Equilibrium, Solution, StaticSettings, StaticsError};
+use crate::statics::{
+    self, Equilibrium, Instability, Solution, StaticSettings, StaticStatistics, StaticsError,
+};
 
 /// Reads the sensors at every equilibrium; the load factor takes the place of time.
 pub struct StaticRecorder<'m, S> {
@@ -30,6 +32,8 @@ pub struct StaticOutcome {
     pub solution: Result<Solution, StaticsError>,
     /// The last equilibrium, if there was one.
     pub last: Option<Equilibrium>,
+    /// Work, also of a search that failed.
+    pub statistics: StaticStatistics,
 }
 
 impl<'m, S: Sink> StaticRecorder<'m, S> {
@@ -65,8 +69,11 @@ impl<'m, S: Sink> StaticRecorder<'m, S> {
     pub fn record(&mut self, at: &Equilibrium) -> Control {
         let system = &self.machine.system;
         let point = at.point();
-        let balance = EnergyBalance::default();
-        let reading = Reading::new(system, point, &balance);
+        // An equilibrium has no past: nothing was booked, and nothing is missing.
+        let mut energies = system.energies(&point);
+        energies.potential *= at.load_factor;
+        let balance = EnergyBalance::new(energies.total(), Power::default());
+        let reading = Reading { load_factor: at.load_factor, ..Reading::new(system, point, &balance) };
         self.values.clear();
         for (sensor, angle) in self.machine.signals().recorded().iter().zip(&mut self.angles) {
             let first = self.values.len();
@@ -89,6 +96,23 @@ impl<'m, S: Sink> StaticRecorder<'m, S> {
     }
 }
 
+/// What an unstable equilibrium gives to know.
+fn instability_note(found: &Instability) -> Note {
+    let directions = match found.directions {
+        1 => "one direction".to_owned(),
+        count => format!("{count} directions"),
+    };
+    let since = match found.from_start {
+        true => "from the first equilibrium on".to_owned(),
+        false => format!("from the load factor {:.4} on", found.load_factor),
+    };
+    let text = format!(
+        "the equilibrium is unstable in {directions}, {since}: a small push lets the machine move away, most in {}",
+        found.equation
+    );
+    Note::new(NoteKind::UnstableEquilibrium, text).number(found.directions as f64)
+}
+
 impl Machine {
     /// Finds the equilibrium under the loads at the start time; `watch` sees every equilibrium on the way.
     pub fn find_equilibrium(
@@ -98,11 +122,11 @@ impl Machine {
     ) -> StaticOutcome {
         let mut last = None;
         let initial = Initial { velocity: vec![0.0; self.initial.velocity.len()], ..self.initial.clone() };
-        let solution = statics::solve(&self.system, &initial, settings, |at| {
+        let (solution, statistics) = statics::search(&self.system, &initial, settings, |at| {
             last = Some(at.clone());
             watch(at)
         });
-        StaticOutcome { solution, last }
+        StaticOutcome { solution, last, statistics }
     }
 
     /// The equilibrium under the loads at the start time.
@@ -119,6 +143,9 @@ impl Machine {
             // A structure that cannot move is what statics is for.
             let moves = self.mobility_notes(&mobility).into_iter();
             notes.extend(moves.filter(|note| note.kind != NoteKind::Immobile));
+            if let Some(instability) = &solution.instability {
+                notes.add(instability_note(instability));
+            }
             notes.extend(self.pull_notes(&solution.equilibrium.point()));
             notes.extend(self.mesh_notes(&solution.equilibrium.point(), 0.0, &mut Vec::new()));
         }

@@ -17,6 +17,9 @@ pub enum StaticsError {
     /// The load factor to be reached is not a usable number.
     #[error("the load factor must be finite and not zero, not {0}")]
     Target(f64),
+    /// The longest step along a path is not a usable number.
+    #[error("the longest step along the path must be positive, not {0}")]
+    PathStep(f64),
     /// No step is allowed.
     #[error("at least one load step is needed")]
     NoSteps,
@@ -32,6 +35,20 @@ pub enum StaticsError {
         /// Load factor at which the direction was found.
         load_factor: f64,
         /// The balance that can be violated without resistance.
+        equation: String,
+    },
+    /// Stiffnesses differ by so much that forces are lost in round-off.
+    #[error(
+        "no equilibrium was found beyond the load factor {load_factor:.6}: stiffnesses differ by a factor of {ratio:.0e}, so that \
+         forces are lost in round-off, most in {equation}. Make the stiffest less stiff: often the shear or the stretch of \
+         slender beams"
+    )]
+    LostDigits {
+        /// Last load factor with an equilibrium.
+        load_factor: f64,
+        /// The largest stiffness beside the smallest.
+        ratio: f64,
+        /// The balance of the part that moves most easily.
         equation: String,
     },
     /// The loads cannot grow further.
@@ -70,4 +87,16 @@ pub enum StaticsError {
         /// The equation.
         equation: String,
     },
+}
+
+impl StaticsError {
+    /// Whether no load could be borne at all.
+    pub(super) fn is_at_start(&self) -> bool {
+        match self {
+            Self::NotConverged { load_factor, .. }
+            | Self::FreeDirection { load_factor, .. }
+            | Self::LostDigits { load_factor, .. } => *load_factor == 0.0,
+            _ => false,
+        }
+    }
 }

@@ -7,13 +7,29 @@ use crate::solve::linear::LinearSolver;
 /// Shift of the stiffness, in units of its mean, that lets a singular matrix be factored.
 const SHIFT: f64 = 1e-9;
 /// A force that vanishes to this part of what it is added up from vanishes.
-const ROUND_OFF: f64 = 1e-12;
+const ROUND_OFF: f64 = 1e-14;
+/// Below this part not enough digits of a force are left to find an equilibrium by.
+const FEW_DIGITS: f64 = 1e-10;
 /// Solves that sharpen a random direction to the softest one.
 const SOLVES: usize = 4;
 
+/// A motion that the constraints allow and that hardly meets a force.
+pub(super) struct SoftMotion {
+    pub motion: Vec<f64>,
+    /// The force beside what it is added up from.
+    pub ratio: f64,
+}
+
+impl SoftMotion {
+    /// Whether it meets no force at all.
+    pub fn is_free(&self) -> bool {
+        self.ratio <= ROUND_OFF
+    }
+}
+
 impl Problem<'_> {
-    /// The softest motion that the constraints allow, if it meets no force at all.
-    pub fn free_direction(&mut self, at: &Equilibrium) -> Option<Vec<f64>> {
+    /// The softest motion that the constraints allow, if next to nothing holds it.
+    pub fn soft_motion(&mut self, at: &Equilibrium) -> Option<SoftMotion> {
         self.evaluate(at).ok()?;
         self.assemble(at);
         let plain = self.matrix.clone();
@@ -27,7 +43,8 @@ impl Problem<'_> {
         for _ in 0..SOLVES {
             x[count..].fill(0.0);
             let norm = self.norm(&x[..count]);
-            x.iter_mut().for_each(|value| *value /= norm);
+            // (K + σD) x = D x has the free direction as its fixed point, whatever the units.
+            x[..count].iter_mut().enumerate().for_each(|(i, value)| *value *= self.weight(i) / norm);
             solver.solve(&mut x);
         }
         let norm = self.norm(&x[..count]);
@@ -39,7 +56,8 @@ impl Problem<'_> {
         let sizes: Vec<f64> = x.iter().map(|value| value.abs()).collect();
         magnitudes.multiply_add(1.0, &sizes, &mut magnitude);
         let largest = magnitude.iter().fold(0.0_f64, |largest, value| largest.max(*value));
-        let vanishes = force[..count].iter().all(|force| force.abs() <= ROUND_OFF * largest.max(SHIFT));
-        vanishes.then(|| x[..count].to_vec())
+        let force = force[..count].iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+        let ratio = force / largest.max(SHIFT);
+        (ratio <= FEW_DIGITS).then(|| SoftMotion { motion: x[..count].to_vec(), ratio })
     }
 }

@@ -14,79 +14,189 @@ const FEW_ITERATIONS: usize = 6;
 /// Displacements per load have grown to this multiple of those at first where a limit point is near.
 const LIMIT_GROWTH: f64 = 5.0;
 
-/// Lets the loads grow to the target.
+/// Motions below this, in lengths of the system and rad, leave a machine where it is.
+const NEAR: f64 = 1e-6;
+/// Smallest step in which forces that do not balance are let go, in parts of them.
+const MIN_RELEASE: f64 = 1e-3;
+
+/// Brings the machine to the target: at once where it is drawn under its loads, or in steps from where it rests without.
 pub(super) fn load(
     problem: &mut Problem,
     start: Equilibrium,
     settings: &StaticSettings,
     watch: &mut impl FnMut(&Equilibrium) -> Control,
 ) -> Result<LoadingResult, StaticsError> {
-    let mut now = start;
-    problem.evaluate(&now).map_err(|equation| StaticsError::NotFinite {
+    problem.evaluate(&start).map_err(|equation| StaticsError::NotFinite {
         load_factor: 0.0,
         equation: problem.dae.describe(equation),
     })?;
-    let is_loaded = problem.is_loaded();
-    let mut is_equilibrium = false;
-    let mut first_slope = None;
     // Without loads there is nothing to ramp. Where the unloaded machine is free (a pendulum) the loads hold
     // it.
-    if is_loaded && let Ok(solved) = unloaded(problem, &now, settings) {
-        first_slope = Some(problem.norm(&problem.load_correction[..problem.shape.velocity_count()]));
-        now = accept(problem, solved).equilibrium;
-        is_equilibrium = true;
-        if watch(&now) == Control::Stop {
-            return Ok(found(now, Ending::Stopped, Vec::new()));
+    let is_loaded = problem.is_loaded();
+    let unloaded = if is_loaded { unloaded(problem, &start, settings).ok() } else { None };
+    let slope = problem.norm(&problem.load_correction[..problem.shape.velocity_count()]);
+    let rests = unloaded.as_ref().is_some_and(|solved| problem.largest(&solved.motion) <= NEAR);
+    if is_loaded && !rests && settings.load_steps == 1 {
+        // Preloads may carry the loads: the machine stands near its equilibrium, and far from one without loads.
+        let guess = Equilibrium { load_factor: settings.target, ..start.clone() };
+        match problem.settled(&guess, settings) {
+            Ok(solved) if problem.largest_turn(&solved.motion) <= MAX_TURN => {
+                return Ok(finish(problem, solved, watch));
+            }
+            _ => problem.statistics.rejected += 1,
         }
     }
-    let target = settings.target;
-    let mut step = if is_loaded { 1.0 / settings.load_steps as f64 } else { 1.0 };
-    let mut reached = 0.0;
-    loop {
-        let mut goal: f64 = if reached + 1.001 * step >= 1.0 { 1.0 } else { reached + step };
-        let guess = Equilibrium { load_factor: goal * target, ..now.clone() };
-        let mut outcome = problem
-            .newton(&guess, None, settings.tolerance, settings.max_iterations)
-            .and_then(|solved| problem.with_new_couplings(solved, settings));
-        if outcome.is_err() && !is_equilibrium {
-            // There is no equilibrium to start from: look for one at the full load.
-            let guess = Equilibrium { load_factor: target, ..now.clone() };
-            goal = 1.0;
-            outcome = problem
-                .relax(&guess, settings)
-                .and_then(|solved| problem.with_new_couplings(solved, settings))
-                .or(outcome);
+    let ramp = Ramp { is_loaded, first_slope: unloaded.is_some().then_some(slope) };
+    let failure = match ramp.follow(problem, &start, unloaded, settings, watch) {
+        Err(
+            failure @ (StaticsError::NotConverged { .. }
+            | StaticsError::FreeDirection { .. }
+            | StaticsError::LostDigits { .. }),
+        ) => failure,
+        other => return other,
+    };
+    if is_loaded
+        && !rests
+        && let Ok(solved) = problem.release(&start, settings)
+    {
+        return Ok(finish(problem, solved, watch));
+    }
+    // What nothing but its loads holds, such as a rope, glides to where it hangs.
+    if failure.is_at_start() {
+        let guess = Equilibrium { load_factor: settings.target, ..start };
+        let glided = problem.relax(&guess, settings);
+        if let Ok(solved) = glided.and_then(|solved| problem.with_new_couplings(solved, settings)) {
+            return Ok(finish(problem, solved, watch));
         }
-        let turned = |solved: &Solved| is_equilibrium && problem.largest_turn(&solved.motion) > MAX_TURN;
-        match outcome {
-            Ok(solved) if !turned(&solved) => {
-                problem.statistics.steps += 1;
-                let quick = solved.corrections.len() <= FEW_ITERATIONS;
-                let solved = accept(problem, solved);
-                now = solved.equilibrium;
-                is_equilibrium = true;
-                if first_slope.is_none() {
-                    first_slope = slope(problem, &now).map(|slope| slope.0);
-                }
-                let control = watch(&now);
-                if goal == 1.0 {
-                    return Ok(found(now, Ending::Reached, solved.corrections));
-                }
-                if control == Control::Stop {
-                    return Ok(found(now, Ending::Stopped, solved.corrections));
-                }
-                reached = goal;
-                step *= if quick { 2.0 } else { 1.0 };
+    }
+    Err(failure)
+}
+
+/// Takes an equilibrium at the target as what was looked for.
+fn finish(
+    problem: &mut Problem,
+    solved: Solved,
+    watch: &mut impl FnMut(&Equilibrium) -> Control,
+) -> LoadingResult {
+    problem.statistics.steps += 1;
+    let solved = accept(problem, solved);
+    watch(&solved.equilibrium);
+    found(solved.equilibrium, Ending::Reached, solved.corrections)
+}
+
+/// Loads that grow step by step.
+struct Ramp {
+    is_loaded: bool,
+    /// Displacement per load of the unloaded machine.
+    first_slope: Option<f64>,
+}
+
+impl Ramp {
+    fn follow(
+        mut self,
+        problem: &mut Problem,
+        start: &Equilibrium,
+        unloaded: Option<Solved>,
+        settings: &StaticSettings,
+        watch: &mut impl FnMut(&Equilibrium) -> Control,
+    ) -> Result<LoadingResult, StaticsError> {
+        let (mut now, mut is_equilibrium) = (start.clone(), false);
+        if let Some(solved) = unloaded {
+            now = accept(problem, solved).equilibrium;
+            is_equilibrium = true;
+            if watch(&now) == Control::Stop {
+                return Ok(found(now, Ending::Stopped, Vec::new()));
             }
-            outcome => {
-                problem.statistics.rejected += 1;
-                step = (goal - reached) * 0.25;
-                if step < MIN_STEP || !is_loaded || !is_equilibrium {
-                    let failure = outcome.err().unwrap_or(Failure::NotConverged {
-                        iterations: settings.max_iterations,
-                        correction: MAX_TURN,
-                    });
-                    return Err(explain(problem, &now, failure, first_slope, step * target));
+        }
+        let target = settings.target;
+        let count = if self.is_loaded { settings.load_steps } else { 1 };
+        // As many steps are taken as were asked for; where one is too long it is cut, and what is left of it grows again.
+        let (mut done, mut reached, mut step) = (0, 0.0, 1.0);
+        loop {
+            let end = (done + 1) as f64 / count as f64;
+            let goal = if reached + 1.001 * step / count as f64 >= end {
+                end
+            } else {
+                reached + step / count as f64
+            };
+            let guess = Equilibrium { load_factor: goal * target, ..now.clone() };
+            let outcome = problem.settled(&guess, settings);
+            let turned = |solved: &Solved| is_equilibrium && problem.largest_turn(&solved.motion) > MAX_TURN;
+            match outcome {
+                Ok(solved) if !turned(&solved) => {
+                    problem.statistics.steps += 1;
+                    let quick = solved.corrections.len() <= FEW_ITERATIONS;
+                    let solved = accept(problem, solved);
+                    now = solved.equilibrium;
+                    is_equilibrium = true;
+                    if self.first_slope.is_none() {
+                        self.first_slope = slope(problem, &now).map(|slope| slope.0);
+                    }
+                    let control = watch(&now);
+                    done += usize::from(goal == end);
+                    if done == count {
+                        return Ok(found(now, Ending::Reached, solved.corrections));
+                    }
+                    if control == Control::Stop {
+                        return Ok(found(now, Ending::Stopped, solved.corrections));
+                    }
+                    reached = goal;
+                    step = if quick { (2.0 * step).min(1.0) } else { step };
+                }
+                outcome => {
+                    problem.statistics.rejected += 1;
+                    let shorter = (goal - reached) * 0.25;
+                    step = shorter * count as f64;
+                    if shorter < MIN_STEP || !self.is_loaded || !is_equilibrium {
+                        let failure = outcome.err().unwrap_or(Failure::NotConverged {
+                            iterations: settings.max_iterations,
+                            correction: MAX_TURN,
+                        });
+                        return Err(explain(problem, &now, failure, self.first_slope, shorter * target));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Problem<'_> {
+    /// The equilibrium near a guess, with the parts that touch there.
+    fn settled(&mut self, guess: &Equilibrium, settings: &StaticSettings) -> Result<Solved, Failure> {
+        self.newton(guess, None, settings.tolerance, settings.max_iterations)
+            .and_then(|solved| self.with_new_couplings(solved, settings))
+    }
+
+    /// Brings the machine to its loads from a configuration whose forces do not balance: what is missing is added, and let go
+    /// step by step. Loads and preloads then grow together.
+    fn release(&mut self, start: &Equilibrium, settings: &StaticSettings) -> Result<Solved, Failure> {
+        let mut now = Equilibrium { load_factor: settings.target, ..start.clone() };
+        self.hold(&now)?;
+        let (mut released, mut step, mut motion) = (0.0, 0.25, vec![0.0; self.shape.velocity_count()]);
+        loop {
+            let goal: f64 = if released + 1.001 * step >= 1.0 { 1.0 } else { released + step };
+            self.held_part = 1.0 - goal;
+            let outcome = self.settled(&now, settings);
+            match outcome {
+                Ok(mut solved) => {
+                    motion.iter_mut().zip(&solved.motion).for_each(|(all, last)| *all += last);
+                    if goal == 1.0 {
+                        self.held_part = 0.0;
+                        solved.motion = motion;
+                        return Ok(solved);
+                    }
+                    let quick = solved.corrections.len() <= FEW_ITERATIONS;
+                    now = accept(self, solved).equilibrium;
+                    released = goal;
+                    step *= if quick { 2.0 } else { 1.0 };
+                }
+                Err(failure) => {
+                    self.statistics.rejected += 1;
+                    step = 0.25 * (goal - released);
+                    if step < MIN_RELEASE {
+                        self.held_part = 0.0;
+                        return Err(failure);
+                    }
                 }
             }
         }
@@ -133,14 +243,19 @@ pub(super) fn explain(
         return StaticsError::NotFinite { load_factor, equation: problem.dae.describe(equation) };
     }
     let attempt = Equilibrium { load_factor: load_factor + step, ..now.clone() };
-    if let Some(direction) = problem.free_direction(&attempt) {
-        return StaticsError::FreeDirection { load_factor, equation: problem.most_moved(&direction) };
+    let soft = problem.soft_motion(&attempt);
+    if let Some(soft) = soft.as_ref().filter(|soft| soft.is_free()) {
+        return StaticsError::FreeDirection { load_factor, equation: problem.most_moved(&soft.motion) };
     }
     if let (Some(first), Some((last, motion))) = (first_slope, slope(problem, now))
         && last > LIMIT_GROWTH * first
         && first > 0.0
     {
         return StaticsError::LimitPoint { load_factor, equation: problem.most_moved(&motion) };
+    }
+    if let Some(soft) = soft {
+        let equation = problem.most_moved(&soft.motion);
+        return StaticsError::LostDigits { load_factor, ratio: 1.0 / soft.ratio, equation };
     }
     match failure {
         Failure::Singular(unknown) => StaticsError::FreeDirection {

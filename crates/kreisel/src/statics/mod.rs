@@ -12,7 +12,8 @@
 //! next correction would be smaller
 //! [Deuflhard2011, Sec. 3.3], a test that does not depend on how stiff a part is.
 //!
-//! - [`StaticSettings::target`] is reached in load steps that fit themselves to the iteration.
+//! - [`StaticSettings::target`] is reached at once from a machine that is drawn under its loads, else in load steps, which are cut where
+//!   the iteration fails.
 //! - [`PathSettings`] follow the path of equilibria by its arc length, through points where no further load can be borne.
 //! - [`StaticSettings::spin`] turns everything about an axis: the equilibrium of a rotor with its centrifugal forces.
 
@@ -23,6 +24,7 @@ mod newton;
 mod path;
 mod problem;
 mod relax;
+mod stability;
 
 pub use error::StaticsError;
 
@@ -36,7 +38,7 @@ use problem::Problem;
 pub struct StaticSettings {
     /// Load factor to be reached; 1 means the loads as they are.
     pub target: f64,
-    /// Number of load steps to begin with; more are taken where the iteration needs them.
+    /// Number of load steps; more are taken where the iteration needs them.
     pub load_steps: usize,
     /// Corrections below this part of the system's length (and of 1 rad) end an iteration.
     pub tolerance: f64,
@@ -63,15 +65,17 @@ impl Default for StaticSettings {
 }
 
 /// How far a path is followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathSettings {
     /// Most points on the path.
     pub max_points: usize,
+    /// Largest move of a node from point to point, in lengths of the system or rad; fitted to the path if not given.
+    pub max_step: Option<f64>,
 }
 
 impl Default for PathSettings {
     fn default() -> Self {
-        Self { max_points: 200 }
+        Self { max_points: 200, max_step: None }
     }
 }
 
@@ -116,6 +120,19 @@ pub struct StaticStatistics {
     pub cuts: usize,
 }
 
+/// An equilibrium that a small push ends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instability {
+    /// In how many directions.
+    pub directions: usize,
+    /// Load factor from which on it is so.
+    pub load_factor: f64,
+    /// Whether it was so from the first equilibrium on.
+    pub from_start: bool,
+    /// The balance whose part moves most in the direction in which energy falls most.
+    pub equation: String,
+}
+
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
@@ -127,6 +144,8 @@ pub struct Solution {
     pub statistics: StaticStatistics,
     /// Equilibria at which the load factor has an extremum along the path.
     pub limit_points: Vec<Equilibrium>,
+    /// Whether and since when the equilibrium is unstable, where the stiffness decides that.
+    pub instability: Option<Instability>,
     /// Sizes of the corrections in the last load step, in lengths of the system or rad.
     pub corrections: Vec<f64>,
     /// What was changed in the user's configuration to satisfy the constraints.
@@ -170,25 +189,46 @@ pub fn solve(
     dae: &dyn Dae,
     initial: &Initial,
     settings: &StaticSettings,
-    mut watch: impl FnMut(&Equilibrium) -> Control,
+    watch: impl FnMut(&Equilibrium) -> Control,
 ) -> Result<Solution, StaticsError> {
-    check(dae, settings)?;
-    let (configuration, start_report, redundancy) = crate::constrained::fit_together(dae, initial)?;
+    search(dae, initial, settings, watch).0
+}
+
+/// The same, with the work also of a search that failed.
+pub(crate) fn search(
+    dae: &dyn Dae,
+    initial: &Initial,
+    settings: &StaticSettings,
+    mut watch: impl FnMut(&Equilibrium) -> Control,
+) -> (Result<Solution, StaticsError>, StaticStatistics) {
+    let fitted = check(dae, settings).and_then(|()| Ok(crate::constrained::fit_together(dae, initial)?));
+    let (configuration, start_report, redundancy) = match fitted {
+        Ok(fitted) => fitted,
+        Err(error) => return (Err(error), StaticStatistics::default()),
+    };
     let mut problem = Problem::new(dae, settings, &redundancy);
     let start = problem.at_rest(initial, configuration);
-    let found = match settings.path {
-        None => loading::load(&mut problem, start, settings, &mut watch)?,
-        Some(path) => path::follow(&mut problem, start, settings, path, &mut watch)?,
+    let mut visited: Vec<Equilibrium> = Vec::new();
+    let mut watch = |at: &Equilibrium| {
+        visited.push(at.clone());
+        watch(at)
     };
-    Ok(Solution {
+    let found = match settings.path {
+        None => loading::load(&mut problem, start, settings, &mut watch),
+        Some(path) => path::follow(&mut problem, start, settings, path, &mut watch),
+    };
+    let statistics = problem.statistics;
+    let solution = found.map(|found| Solution {
+        instability: problem.instability(&visited, settings),
         equilibrium: found.equilibrium,
         ending: found.ending,
-        statistics: problem.statistics,
+        statistics,
         limit_points: found.limit_points,
         corrections: found.corrections,
         start_report,
         redundancy,
-    })
+    });
+    (solution, statistics)
 }
 
 /// What a way of loading found.
@@ -206,6 +246,11 @@ fn check(dae: &dyn Dae, settings: &StaticSettings) -> Result<(), StaticsError> {
     }
     if !settings.target.is_finite() || settings.target == 0.0 {
         return Err(StaticsError::Target(settings.target));
+    }
+    if let Some(step) = settings.path.and_then(|path| path.max_step)
+        && (step.is_nan() || step <= 0.0)
+    {
+        return Err(StaticsError::PathStep(step));
     }
     if settings.load_steps == 0 || settings.path.is_some_and(|path| path.max_points == 0) {
         return Err(StaticsError::NoSteps);

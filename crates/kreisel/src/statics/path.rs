@@ -11,8 +11,10 @@ use super::problem::Problem;
 use super::{Ending, Equilibrium, LoadingResult, PathSettings, StaticSettings, StaticsError};
 use crate::dae::Control;
 
-/// Iterations of a corrector that leave the distance as it is.
-const USUAL_ITERATIONS: f64 = 4.0;
+/// Change of the tangent, a vector of length 1, from point to point that leaves the distance as it is.
+const USUAL_CHANGE: f64 = 0.05;
+/// A corrector with more iterations shortens the distance.
+const MANY_ITERATIONS: usize = 10;
 /// Largest turn of a node in one step, in rad.
 const MAX_TURN: f64 = 0.3;
 /// Smallest distance, in units of the first.
@@ -38,7 +40,7 @@ pub(super) fn follow(
     path: PathSettings,
     watch: &mut impl FnMut(&Equilibrium) -> Control,
 ) -> Result<LoadingResult, StaticsError> {
-    let mut follower = Follower { problem, settings, limit_points: Vec::new() };
+    let mut follower = Follower { problem, settings, path, limit_points: Vec::new() };
     let mut now = follower.first(start)?;
     let mut ending = Ending::MostPoints;
     let mut corrections = Vec::new();
@@ -63,8 +65,7 @@ pub(super) fn follow(
         if next.load_rate.signum() != now.load_rate.signum() {
             follower.enclose_limit_point(&now, distance);
         }
-        let iterations = solved.corrections.len() as f64;
-        distance *= (USUAL_ITERATIONS / iterations).sqrt().clamp(0.5, 2.0);
+        distance *= follower.growth(&now, &next, solved.corrections.len());
         now = next;
         distance = follower.limited(&now, distance);
         corrections = solved.corrections;
@@ -77,6 +78,7 @@ pub(super) fn follow(
 struct Follower<'p, 'd> {
     problem: &'p mut Problem<'d>,
     settings: &'p StaticSettings,
+    path: PathSettings,
     limit_points: Vec<Equilibrium>,
 }
 
@@ -120,10 +122,21 @@ impl Follower<'_, '_> {
         Ok(PathPoint { equilibrium, tangent, load_rate })
     }
 
-    /// A distance shortened so that no node turns far.
+    /// A distance shortened so that no node turns or moves far.
     fn limited(&self, at: &PathPoint, distance: f64) -> f64 {
-        let turn = self.problem.largest_turn(&at.tangent);
-        if turn * distance > MAX_TURN { MAX_TURN / turn } else { distance }
+        let limit = |way: f64, most: f64| if way * distance > most { most / way } else { distance };
+        let by_turn = limit(self.problem.largest_turn(&at.tangent), MAX_TURN);
+        let most = self.path.max_step.unwrap_or(f64::INFINITY);
+        by_turn.min(limit(self.problem.largest(&at.tangent), most))
+    }
+
+    /// By how much the next distance is longer: as much as the path is straight.
+    ///
+    /// The number of iterations says little: nearly rigid shear or stretch makes them many however short the way is.
+    fn growth(&self, from: &PathPoint, to: &PathPoint, iterations: usize) -> f64 {
+        let change: Vec<f64> = to.tangent.iter().zip(&from.tangent).map(|(to, from)| to - from).collect();
+        let most = if iterations > MANY_ITERATIONS { 0.7 } else { 1.5 };
+        (USUAL_CHANGE / self.problem.norm(&change)).clamp(0.5, most)
     }
 
     /// tᵢ with the metric of the coordinates.

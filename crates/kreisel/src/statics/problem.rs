@@ -33,9 +33,12 @@ pub(super) struct Problem<'d> {
     compliance: Vec<f64>,
     /// Mean stiffness s; found at the first factorisation.
     pub scale: Option<f64>,
-    spin: Vector6,
+    pub spin: Vector6,
     /// Stiffness against lengths and angles that is added to K, in mean stiffnesses.
     pub shift: f64,
+    /// Forces and rates that are taken off, and the part of them that is.
+    held: Vec<f64>,
+    pub held_part: f64,
     /// Residual of all equations, scaled.
     pub residual: Vec<f64>,
     /// Derivative of the residual by the load factor, scaled.
@@ -76,6 +79,8 @@ impl<'d> Problem<'d> {
             scale: None,
             spin: settings.spin,
             shift: 0.0,
+            held: Vec::new(),
+            held_part: 0.0,
             residual: vec![0.0; size],
             loads: vec![0.0; shape.velocity_count()],
             load_correction: vec![0.0; size],
@@ -214,10 +219,28 @@ impl<'d> Problem<'d> {
         self.layout.scatter(RowKind::Holonomic, 0, &self.equations.violation, &mut self.residual);
         let first = self.layout.first_state();
         self.residual[first..].copy_from_slice(&self.equations.internal_rates);
+        if self.held_part != 0.0 {
+            let count = self.shape.velocity_count();
+            for (index, (out, held)) in self.residual.iter_mut().zip(&self.held).enumerate() {
+                *out -= self.held_part * held * if index < count { inverse } else { 1.0 };
+            }
+        }
         match self.residual.iter().position(|value| !value.is_finite()) {
             Some(row) => Err(self.layout.equation(row)),
             None => Ok(()),
         }
+    }
+
+    /// Takes off, from now on, what does not balance at a point.
+    pub fn hold(&mut self, at: &Equilibrium) -> Result<(), Failure> {
+        self.held_part = 0.0;
+        self.evaluate(at).map_err(Failure::NotFinite)?;
+        let (count, first) = (self.shape.velocity_count(), self.layout.first_state());
+        self.held = self.residual.clone();
+        self.held[..count].iter_mut().for_each(|force| *force *= self.scale.unwrap_or(1.0));
+        self.held[count..first].fill(0.0);
+        self.held_part = 1.0;
+        Ok(())
     }
 
     /// Whether a load factor changes anything where the residual was evaluated last.
@@ -309,16 +332,22 @@ impl<'d> Problem<'d> {
         changes.fold(0.0, |largest, (change, scale)| largest.max((change / scale).abs()))
     }
 
+    /// D of a velocity coordinate: 1 for lengths, L² for angles.
+    pub fn weight(&self, coordinate: usize) -> f64 {
+        let arm = self.length / self.coordinate_scales[coordinate];
+        arm * arm
+    }
+
     /// Adds σD to the blocks of the nodes: σ for lengths, σL² for angles.
     fn add_shift(&mut self) {
         let (pattern, count) = (Arc::clone(&self.layout.pattern), self.shape.velocity_count());
+        let weights: Vec<f64> = (0..count).map(|coordinate| self.weight(coordinate)).collect();
         for (block, _, column) in pattern.blocks().filter(|(_, row, column)| row == column) {
             let range = pattern.column_range(column);
             if range.end <= count {
                 let mut view = self.matrix.block_mut(block);
-                for (i, scale) in self.coordinate_scales[range].iter().enumerate() {
-                    let arm = self.length / scale;
-                    view[(i, i)] += self.shift * arm * arm;
+                for (i, coordinate) in range.enumerate() {
+                    view[(i, i)] += self.shift * weights[coordinate];
                 }
             }
         }

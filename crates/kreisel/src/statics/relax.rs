@@ -9,45 +9,67 @@ use super::newton::{Failure, Solved};
 use super::problem::Problem;
 use super::{Equilibrium, StaticSettings};
 
-/// First shift, in mean stiffnesses.
+/// First and largest shift, in mean stiffnesses.
 const FIRST_SHIFT: f64 = 1.0;
+const MAX_SHIFT: f64 = 1e3;
 /// Smallest shift, in mean stiffnesses.
-const MIN_SHIFT: f64 = 1e-4;
-/// Longest step, in lengths of the system and rad.
-const LONGEST: f64 = 0.3;
-/// Steps this small let Newton's iteration try.
-const SMALL: f64 = 0.03;
+const MIN_SHIFT: f64 = 1e-12;
+/// Longest step, in lengths of the system and rad: what turns is stretched by half the square of it, and a rope must not be pulled by
+/// more than it carries.
+const LONGEST: f64 = 0.03;
+/// Steps this small let Newton's iteration try, every so many steps.
+const SMALL: f64 = 0.02;
+const TRIES: usize = 4;
 /// Most steps.
-const MAX_STEPS: usize = 200;
+const MAX_STEPS: usize = 1000;
 
 impl Problem<'_> {
     /// Glides from a configuration to an equilibrium at its load factor.
+    ///
+    /// The shift falls from step to step; it rises where a step goes uphill, because K + σD is not definite, where it would
+    /// be longer than allowed, and where it is much longer than the last.
     pub fn relax(&mut self, start: &Equilibrium, settings: &StaticSettings) -> Result<Solved, Failure> {
         let mut now = start.clone();
         let mut shift = FIRST_SHIFT;
         let mut last = f64::INFINITY;
         let count = self.shape.velocity_count();
-        for _ in 0..MAX_STEPS {
+        for step in 0..MAX_STEPS {
             self.remember(&mut now);
             self.fit(&now.values.memory);
             self.evaluate(&now).map_err(Failure::NotFinite)?;
             self.shift = shift;
             let factored = self.factor(&now);
             self.shift = 0.0;
-            factored?;
-            let correction = self.correction();
+            let correction = match factored {
+                Ok(()) => self.correction(),
+                Err(singular) if shift >= MAX_SHIFT => return Err(singular.into()),
+                Err(_) => vec![f64::NAN; self.residual.len()],
+            };
             let size = self.largest(&correction[..count]);
-            if !size.is_finite() {
-                return Err(Failure::NotConverged { iterations: MAX_STEPS, correction: size });
+            // δᵀ (K + σD) δ of a step that keeps the constraints.
+            let gain = -correction.iter().zip(&self.residual).take(count).map(|(x, r)| x * r).sum::<f64>();
+            let is_downhill = gain > 0.0 || size <= settings.tolerance;
+            if !size.is_finite() || !is_downhill {
+                if shift >= MAX_SHIFT {
+                    return Err(Failure::NotConverged { iterations: step, correction: size });
+                }
+                shift = (4.0 * shift).min(MAX_SHIFT);
+                continue;
             }
             now = self.moved(&now, &correction, 0.0, (LONGEST / size).min(1.0));
-            if size < SMALL
-                && let Ok(solved) = self.newton(&now, None, settings.tolerance, settings.max_iterations)
-            {
-                return Ok(solved);
+            if size < SMALL && step % TRIES == TRIES - 1 {
+                match self.newton(&now, None, settings.tolerance, settings.max_iterations) {
+                    Ok(solved) => return Ok(solved),
+                    // It rests, and something is held by nothing.
+                    Err(failure) if size <= settings.tolerance && shift < SMALL => return Err(failure),
+                    Err(_) => {}
+                }
             }
-            // Steps that shrink show a valley; there the shift only delays.
-            shift = if size < last { (0.7 * shift).max(MIN_SHIFT) } else { (2.0 * shift).min(FIRST_SHIFT) };
+            shift = match size {
+                size if size > LONGEST => (2.0 * shift).min(MAX_SHIFT),
+                size if size > 4.0 * last => (2.0 * shift).min(MAX_SHIFT),
+                _ => (0.5 * shift).max(MIN_SHIFT),
+            };
             last = size;
         }
         Err(Failure::NotConverged { iterations: MAX_STEPS, correction: last })

@@ -244,8 +244,9 @@ impl System {
         self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.reaction(motion, at))
     }
 
-    /// Wrench (torque, force) that an element exerts on its first node at the node's origin, in world axes.
-    pub fn applied_wrench(&self, element: usize, at: &Point) -> Vector6 {
+    /// Wrench (torque, force) that an element exerts on its first node at the node's origin, in world axes, with its
+    /// load multiplied by a factor.
+    pub fn applied_wrench(&self, element: usize, at: &Point, load_factor: f64) -> Vector6 {
         let mut entry = &self.elements[element];
         if !self.is_version_of(entry, at.memory) {
             let acts =
@@ -256,7 +257,14 @@ impl System {
             return Vector6::zeros();
         }
         self.with_element(entry, at, |motion| {
-            let (torque, force) = split(&entry.wrenches(motion)[0]);
+            let mut wrench = entry.wrenches(motion)[0];
+            if load_factor != 1.0 {
+                let mut load = vec![Vector6::zeros(); motion.nodes.len()];
+                let asked = Forces { load: Some(&mut load), ..Forces::default() };
+                entry.element.ask(motion, asked);
+                wrench += (load_factor - 1.0) * load[0];
+            }
+            let (torque, force) = split(&wrench);
             let rotation = motion.nodes[0].rotation;
             -join(&(rotation * torque), &(rotation * force))
         })

@@ -179,12 +179,22 @@ impl Beam {
         force + self.tension(force) * shape.bow
     }
 
-    /// Adds what section forces n do to the nodes.
-    fn add_wrenches(&self, shape: &ElementShape, force: &Vector6, out: &mut [Vector6]) {
+    /// Wrenches of section forces n on the two end sections, in their axes.
+    fn end_wrenches(&self, shape: &ElementShape, force: &Vector6) -> [Vector6; 2] {
         let gradient = self.gradient(shape, force);
         let second = shape.operator.transpose_multiply(&gradient);
-        let first = bracket_transpose(&shape.twist, &gradient) - second;
-        self.carriers.add_wrenches(&[first, second], out);
+        [bracket_transpose(&shape.twist, &gradient) - second, second]
+    }
+
+    /// Adds what section forces n do to the nodes.
+    fn add_wrenches(&self, shape: &ElementShape, force: &Vector6, out: &mut [Vector6]) {
+        self.carriers.add_wrenches(&self.end_wrenches(shape, force), out);
+    }
+
+    /// Wrenches on the two end sections, in their axes, with the sign of the equilibrium.
+    pub fn section_wrenches(&self, at: &Motion) -> [Vector6; 2] {
+        let shape = self.shape(at);
+        self.end_wrenches(&shape, &self.force(&shape))
     }
 
     /// Aᵀ K* A/L.

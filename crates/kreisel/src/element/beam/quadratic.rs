@@ -136,14 +136,21 @@ impl QuadraticBeam {
         point.stiffness * (place.strain + self.damping_time * place.rate)
     }
 
-    /// Adds what section forces n at the points of Gauss do to the nodes.
-    fn add_wrenches(
+    /// Wrenches on the three sections, in their axes, with the sign of the equilibrium.
+    pub fn section_wrenches(&self, at: &Motion) -> [Vector6; 3] {
+        let shape = self.shape(at);
+        let places = self.points.each_ref().map(|point| self.place(point, &shape));
+        let forces = [0, 1].map(|index| self.force(&self.points[index], &places[index]));
+        self.wrenches(&shape, &places, &forces)
+    }
+
+    /// Wrenches of section forces n at the points of Gauss on the three sections.
+    fn wrenches(
         &self,
         shape: &QuadraticShape,
         places: &[GaussKinematics; 2],
         forces: &[Vector6; 2],
-        out: &mut [Vector6],
-    ) {
+    ) -> [Vector6; 3] {
         let mut on_arms = [Vector6::zeros(); 2];
         for (place, force) in places.iter().zip(forces) {
             for (sum, gradient) in on_arms.iter_mut().zip(&place.gradients) {
@@ -156,7 +163,18 @@ impl QuadraticBeam {
             wrenches[ENDS[arm]] = end;
             wrenches[MIDDLE] += bracket_transpose(&shape.arms[arm], &on_arms[arm]) - end;
         }
-        self.carriers.add_wrenches(&wrenches, out);
+        wrenches
+    }
+
+    /// Adds what section forces n at the points of Gauss do to the nodes.
+    fn add_wrenches(
+        &self,
+        shape: &QuadraticShape,
+        places: &[GaussKinematics; 2],
+        forces: &[Vector6; 2],
+        out: &mut [Vector6],
+    ) {
+        self.carriers.add_wrenches(&self.wrenches(shape, places, forces), out);
     }
 
     /// ∂ė/∂d of one arm, with the twists of the frames held.

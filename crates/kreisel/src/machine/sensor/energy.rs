@@ -36,7 +36,8 @@ impl Sensor for EnergySensor {
     }
 
     fn read(&self, at: &Reading, out: &mut Vec<f64>) {
-        let energies = at.system.energies(&at.point);
+        let mut energies = at.system.energies(&at.point);
+        energies.potential *= at.load_factor;
         let (work, dissipated) = (at.balance.work, at.balance.dissipated);
         let (total, balance) = (energies.total(), at.balance.defect(energies.total()));
         out.extend([energies.kinetic, energies.potential, energies.strain]);

@@ -9,6 +9,7 @@ mod coordinate;
 mod energy;
 mod frame;
 mod section;
+mod section_force;
 mod state;
 mod table;
 mod wrench;
@@ -143,12 +144,14 @@ pub struct Reading<'a> {
     pub solver: SolverNumbers,
     /// The angle that an angle is nearest to.
     pub near: f64,
+    /// By how much applied loads are multiplied: 1, but on the way to an equilibrium.
+    pub load_factor: f64,
 }
 
 impl<'a> Reading<'a> {
     /// A moment of which nothing is known of the solver.
     pub fn new(system: &'a System, point: Point<'a>, balance: &'a EnergyBalance) -> Self {
-        Self { system, point, balance, solver: SolverNumbers::default(), near: 0.0 }
+        Self { system, point, balance, solver: SolverNumbers::default(), near: 0.0, load_factor: 1.0 }
     }
 
     /// Motion of a node; the ground rests.

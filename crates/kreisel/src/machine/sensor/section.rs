@@ -1,13 +1,14 @@
 //! Sensors of sections of beams: strains, forces, the way from the initial place, and the motion between nodes.
 
 use super::frame::{FrameQuantity, FrameSensor};
+use super::section_force::{ElementSection, SectionSide};
 use super::{
     FrameMotion, NamedSensor, Reading, Sensor, SensorEntry, SensorFrame, SensorRequest, components, xyz,
 };
 use crate::element::beam::BeamStrain;
-use crate::kinematics::{Motion, NodeMotion, split};
+use crate::kinematics::split;
 use crate::lie::{Pose, Vector3, Vector6, se3};
-use crate::machine::beam::{BeamEntry, BeamNode, Station, StrainPoint};
+use crate::machine::beam::{BeamEntry, BeamNode, BeamPlace, Station};
 use crate::model::ModelErrors;
 use crate::results::Channel;
 
@@ -39,8 +40,30 @@ enum SectionQuantity {
 /// Strains or forces of the section that is asked for.
 fn inner(request: &SensorRequest, quantity: SectionQuantity) -> Result<NamedSensor, ModelErrors> {
     let (beam, word, _) = request.section()?;
-    let points = beam.strain_points(word).unwrap_or_default();
-    Ok(NamedSensor::new(request.name(), SectionSensor { points, quantity }))
+    let side = request.side()?;
+    let sides = beam.place(word).map(|place| sides(beam, place, side)).unwrap_or_default();
+    Ok(NamedSensor::new(request.name(), SectionSensor { sides, quantity }))
+}
+
+/// The section on the sides that are asked for: a node within the beam has two.
+fn sides(beam: &BeamEntry, place: BeamPlace, side: Option<SectionSide>) -> Vec<ElementSection> {
+    let order = beam.order;
+    let section = |piece: usize, part: f64, side: SectionSide| {
+        ElementSection::new(beam, piece / order, (piece % order) as f64 + part, side)
+    };
+    match place {
+        BeamPlace::Within(piece, part) => vec![section(piece, part, SectionSide::Before)],
+        BeamPlace::Node(0) => vec![section(0, 0.0, SectionSide::After)],
+        BeamPlace::Node(node) if node == beam.pieces.len() => {
+            vec![section(node - 1, 1.0, SectionSide::Before)]
+        }
+        BeamPlace::Node(node) => {
+            let both = [section(node - 1, 1.0, SectionSide::Before), section(node, 0.0, SectionSide::After)];
+            let wanted =
+                [SectionSide::Before, SectionSide::After].map(|it| side.is_none_or(|side| side == it));
+            both.into_iter().zip(wanted).filter_map(|(section, wanted)| wanted.then_some(section)).collect()
+        }
+    }
 }
 
 /// How far the section that is asked for went from its initial place.
@@ -68,11 +91,26 @@ fn motion(request: &SensorRequest, quantity: FrameQuantity) -> Result<NamedSenso
     Ok(NamedSensor::new(request.name(), WithinSensor::new(beam, piece, part, quantity)))
 }
 
-/// Shows strains or forces in a section of a beam, in its axes.
+/// Shows strains or forces in a section of a beam, in its axes: on the side where they are larger.
 struct SectionSensor {
-    /// Points of elements, and their weights.
-    points: Vec<StrainPoint>,
+    /// The section on one side, or on both.
+    sides: Vec<ElementSection>,
     quantity: SectionQuantity,
+}
+
+/// Part by which forces behind a node must exceed those before it to be shown in their place.
+const LARGER: f64 = 1e-9;
+
+impl SectionSensor {
+    /// By what the two sides are compared: the size of a force or torque, the energy of a strain.
+    fn size(&self, found: &BeamStrain) -> f64 {
+        let (torque, force) = split(&found.force);
+        match self.quantity {
+            SectionQuantity::Strain => found.strain.dot(&found.force).abs(),
+            SectionQuantity::Force => force.norm(),
+            SectionQuantity::Torque => torque.norm(),
+        }
+    }
 }
 
 impl Sensor for SectionSensor {
@@ -89,29 +127,20 @@ impl Sensor for SectionSensor {
     }
 
     fn read(&self, at: &Reading, out: &mut Vec<f64>) {
-        let (mut strain, mut force) = (Vector6::zeros(), Vector6::zeros());
-        for point in &self.points {
-            let found = section(at, point);
-            strain += point.weight * found.strain;
-            force += point.weight * found.force;
+        let mut shown = BeamStrain { strain: Vector6::zeros(), force: Vector6::zeros() };
+        for (index, side) in self.sides.iter().enumerate() {
+            let found = side.read(at);
+            if index == 0 || self.size(&found) > (1.0 + LARGER) * self.size(&shown) {
+                shown = found;
+            }
         }
-        let (torque, force) = split(&force);
+        let (torque, force) = split(&shown.force);
         match self.quantity {
-            SectionQuantity::Strain => out.extend_from_slice(strain.as_slice()),
+            SectionQuantity::Strain => out.extend_from_slice(shown.strain.as_slice()),
             SectionQuantity::Force => out.extend_from_slice(force.as_slice()),
             SectionQuantity::Torque => out.extend_from_slice(torque.as_slice()),
         }
     }
-}
-
-/// Strain and section forces at a point of an element.
-fn section(at: &Reading, point: &StrainPoint) -> BeamStrain {
-    let mut nodes = [NodeMotion::at_rest(Pose::identity()); 3];
-    let touched = point.element.nodes();
-    for (motion, node) in nodes.iter_mut().zip(touched) {
-        *motion = at.system.motion(*node, &at.point);
-    }
-    point.element.strain(point.point, &Motion::new(at.point.time, &nodes[..touched.len()]))
 }
 
 /// Shows the motion of a section of a beam between two nodes, seen from a frame at rest in world axes.

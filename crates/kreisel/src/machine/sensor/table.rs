@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::section_force::SectionSide;
 use super::{NamedSensor, SensorFrame, energy, frame, section, wrench};
 use crate::machine::beam::{BeamEntry, Station};
 use crate::machine::{JointEntry, MachineBuilder};
@@ -167,6 +168,15 @@ impl<'a> SensorRequest<'a> {
         let section = self.builder.frames().beam_section(&of.name);
         let found = section.and_then(|(beam, word)| Some((beam, word, beam.station(word)?)));
         found.ok_or_else(|| self.nothing_of_this_name(of).into())
+    }
+
+    /// The side of a section that is meant, if one is named.
+    pub(super) fn side(&self) -> Result<Option<SectionSide>, ModelErrors> {
+        Ok(match self.reader.choice("side")? {
+            "before" => Some(SectionSide::Before),
+            "after" => Some(SectionSide::After),
+            _ => None,
+        })
     }
 
     /// From where a motion is seen; the ground if nothing is said.

@@ -105,7 +105,7 @@ impl Sensor for AppliedWrench {
     }
 
     fn read(&self, at: &Reading, out: &mut Vec<f64>) {
-        let (torque, force) = split(&at.system.applied_wrench(self.element, &at.point));
+        let (torque, force) = split(&at.system.applied_wrench(self.element, &at.point, at.load_factor));
         let rotation = at.node(self.at.node).rotation;
         // From the body's origin to the point.
         let torque = torque - (rotation * self.at.offset.position).cross(&force);

@@ -7,9 +7,10 @@ mod convergence;
 mod mistakes;
 mod quadratic;
 mod ropes;
+mod section_forces;
 
 use crate::common::{column, last, model, read};
-use kreisel::dae::{Dae, Point, Tangent, TangentWeights, Values};
+use kreisel::dae::{Dae, NoteKind, Point, Tangent, TangentWeights, Values};
 use kreisel::integrate::{
     INDEX2, INDEX3, Integration, Integrator, IterationMatrix, Parameters, Predictor, Saved, Settings,
 };
@@ -493,4 +494,67 @@ fn beams_are_elements_in_the_scene_and_name_their_nodes() {
     assert_eq!(scene.beams[0].elements[4].nodes[1], scene.beams[1].elements[0].nodes[0]);
     assert_eq!(scene.nodes[4].name, "arm.node-5");
     assert_eq!(machine.frames().beams().len(), 2);
+}
+
+/// Two beams that meet at (1, 0, 0) at 45°, welded there, with 1 N across the tip of the second.
+fn welded(weld: &str, second: &str) -> Machine {
+    let section = "section = { shape = 'circle', radius = 0.02, youngs-modulus = 1e9, poisson-ratio = 0.3, density = 1000 }";
+    machine(&format!(
+        "[gravity]
+        acceleration = [0, 0, 0]
+        [[beam]]
+        name = 'a'
+        from = [0, 0, 0]
+        to = [1, 0, 0]
+        start = 'ground'
+        {section}
+        [[body]]
+        name = 'plate'
+        mass = 1
+        inertia = [1, 1, 1]
+        position = [3, 0, 0]
+        markers = [{{ name = 'corner', position = [-1, 0, 0] }}]
+        [[beam]]
+        name = 'b'
+        from = [1, 0, 0]
+        to = [1.7, 0.7, 0]
+        {second}
+        {section}
+        {weld}
+        [[force]]
+        body = 'b.end'
+        force = [0, 0, 1]"
+    ))
+}
+
+#[test]
+fn a_weld_keeps_beams_at_the_angle_at_which_they_are_drawn() {
+    let weld = "[[fixed]]\nname = 'weld'\nbodies = ['a.end', 'b.start']\n[[fixed]]\nname = 'stand'\nbodies = ['ground', 'plate']";
+    let joined = welded(weld, "");
+    assert!(!joined.notes().into_iter().any(|note| note.kind == NoteKind::Misfit), "{:?}", joined.notes());
+    // The same beams as one: the second starts where the first ends, without a joint.
+    let clamp = "[[fixed]]\nname = 'stand'\nbodies = ['ground', 'plate']";
+    let clamped = welded(clamp, "start = 'a.end'");
+    let tip = |machine: &Machine| {
+        let found = machine.equilibrium().unwrap().equilibrium;
+        let node = ropes::node(machine, "b.node-16");
+        machine.system().motion(node, &found.point()).pose.position
+    };
+    let (one, other) = (tip(&joined), tip(&clamped));
+    assert!((one - other).norm() < 1e-9, "{one} {other}");
+    assert!((one - Vector3::new(1.7, 0.7, 0.0)).norm() < 0.05);
+}
+
+#[test]
+fn a_weld_of_a_beam_to_a_marker_keeps_the_angle_too_and_tells_of_a_gap() {
+    let weld = "[[fixed]]\nname = 'weld'\nbodies = ['a.end', 'b.start']\n\
+                [[fixed]]\nname = 'plate-weld'\nbodies = ['plate.corner', 'b.end']";
+    let machine = welded(weld, "");
+    let misfits = machine.notes().into_iter().filter(|note| note.kind == NoteKind::Misfit);
+    let notes: Vec<String> = misfits.map(|note| note.text.clone()).collect();
+    assert!(notes.len() == 1 && notes[0].contains("7.616e-1 m apart, like a rigid arm"), "{notes:?}");
+    let found = machine.equilibrium().unwrap().equilibrium;
+    let plate = machine.system().motion(ropes::node(&machine, "plate"), &found.point()).pose;
+    // 1 N moves it by some centimetres; turned by 45° it would be elsewhere.
+    assert!((plate.position - Vector3::new(3.0, 0.0, 0.0)).norm() < 0.05, "{plate:?}");
 }

@@ -30,7 +30,7 @@ fn frequencies(machine: &Machine, point: &Point) -> Option<Vec<f64>> {
     Some(found)
 }
 
-fn node(machine: &Machine, name: &str) -> NodeId {
+pub(super) fn node(machine: &Machine, name: &str) -> NodeId {
     let mut nodes = (0..machine.system().node_count()).map(NodeId);
     nodes.find(|node| machine.system().node_name(*node) == name).unwrap()
 }

@@ -321,3 +321,33 @@ fn overdamped_motions_do_not_push_out_what_oscillates() {
         assert!(nearest < 1e-6 * s.norm(), "{s}");
     }
 }
+
+#[test]
+fn a_pendulum_away_from_rest_has_the_mode_of_its_moment() {
+    // I θ̈ = −m g l sin θ, so that s² = −m g l cos θ/I with I = 0.2 + m l²; from hanging over the horizontal to standing.
+    for degrees in [0.0_f64, 30.0, 89.0, 90.0, 91.0, 150.0] {
+        let angle = degrees.to_radians();
+        let (x, z) = (0.5 * angle.sin(), -0.5 * angle.cos());
+        let machine = machine(&format!(
+            "[[body]]
+            name = 'arm'
+            mass = 2
+            inertia = [0.1, 0.2, 0.3]
+            position = [{x}, 0, {z}]
+            [[revolute]]
+            name = 'pin'
+            bodies = ['ground', 'arm']
+            point = [0, 0, 0]
+            axis = [0, 1, 0]"
+        ));
+        let found = machine.modes(About::Initial, ModeSettings::default()).unwrap();
+        let square = if degrees == 90.0 { 0.0 } else { -2.0 * 9.80665 * 0.5 * angle.cos() / 0.7 };
+        let eigenvalue = found.modes[0].eigenvalue;
+        assert_eq!(found.modes.len(), 1);
+        assert!((eigenvalue * eigenvalue - square).norm() < 1e-8, "{degrees}: {eigenvalue} {square}");
+        let words: Vec<&str> = found.notes.into_iter().map(|note| note.kind.word()).collect();
+        // Near the horizontal the residual may lie above the limit by the reactions in it; that is told.
+        assert_eq!(words.contains(&"not-at-rest"), degrees > 0.0, "{degrees}: {words:?}");
+        assert!(!words.contains(&"missing-modes"), "{degrees}: {words:?}");
+    }
+}

@@ -213,7 +213,7 @@ fn the_arc_length_follows_lees_frame_through_both_limit_points() {
         .iter()
         .map(|&elements| {
             let (system, initial) = lee(elements);
-            let path = Some(PathSettings { max_points: 300 });
+            let path = Some(PathSettings { max_points: 300, ..PathSettings::default() });
             let settings = StaticSettings { path, target: 3.0, ..StaticSettings::default() };
             let found = solve(&system, &initial, &settings).unwrap();
             assert_eq!(found.ending, Ending::Reached, "{:?}", found.statistics);

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod beams;
+mod loading;
 mod models;
 mod quadratic;
 mod rod;
@@ -83,7 +84,7 @@ fn a_load_beyond_the_limit_point_is_refused_with_the_load_that_can_be_borne() {
 fn the_arc_length_passes_both_limit_points_and_finds_their_loads() {
     let (w, limit) = truss_limit();
     let truss = ShallowTruss { load: 1.0 };
-    let path = Some(PathSettings { max_points: 200 });
+    let path = Some(PathSettings { max_points: 200, ..PathSettings::default() });
     let settings = StaticSettings { path, target: 2.0 * limit, ..StaticSettings::default() };
     let mut loads = Vec::new();
     let found = statics::solve(&truss, &Initial::new(0.0, [0.0], [0.0]), &settings, |at| {

@@ -53,7 +53,7 @@ fn the_model_of_the_bend_ends_at_the_tip_it_promises() {
 #[test]
 fn the_model_of_lees_frame_has_its_limit_load() {
     let machine = machine("lee-frame", &[]);
-    let path = Some(PathSettings { max_points: 300 });
+    let path = Some(PathSettings { max_points: 300, ..PathSettings::default() });
     let settings = StaticSettings { path, target: 3.0, ..StaticSettings::default() };
     let mut recorder = StaticRecorder::new(&machine, Trajectory::new(&machine));
     let outcome = machine.find_equilibrium(&settings, |at| recorder.record(at));
