@@ -1,4 +1,4 @@
-// Arithmetic of signals: `a.force.x + 2*b.force.x`, `norm(tip.force)`, `motor.torque.z * a.rate`.
+// Arithmetic of signals: `a.force.x + 2*b.force.x`, `norm(tip.force)`, `motor.torque.z * a.angle-rate`.
 //
 //     sum     = product { ("+" | "-") product }
 //     product = sign { ("*" | "/") sign }

@@ -105,7 +105,7 @@ export class Plots implements Host {
       ...[...this.recording.signals.keys()].map((name) => el("option", { value: name })));
     const example = [...this.recording.signals.keys()].find((name) => !/^(energy|constraint|solver)\./.test(name)) ?? "energy.total";
     const input = el("input", { type: "text", list: "signal-names", id: "add-signal", placeholder: example, autocomplete: "off",
-      title: "A signal, or arithmetic of signals: 2*a.force.x + b.force.x, norm(a.force), sqrt(a.rate^2)" });
+      title: "A signal, or arithmetic of signals: 2*a.force.x + b.force.x, norm(a.force), sqrt(a.angle-rate^2)" });
     const add = (): void => {
       const signal = this.understood(input, add);
       if (!signal) return;

@@ -150,8 +150,7 @@ pub(crate) fn start_velocity(
     let velocities = velocity.iter().zip(&initial.velocity);
     report.velocity_change.iter_mut().zip(velocities).for_each(|(change, (new, old))| *change = new - old);
     if outcome.changes.iter().any(|change| change.refused) {
-        let refused = outcome.changes.into_iter().filter(|change| change.refused);
-        return Err(ConsistencyError::Velocities { changes: refused.collect(), misses: outcome.misses });
+        return Err(ConsistencyError::Velocities { changes: outcome.changes, misses: outcome.misses });
     }
     (report.stated_changes, report.contradictions) = (outcome.changes, outcome.misses);
     let misses = kkt.contradicting_velocities(dae, initial.time, configuration, &velocity);

@@ -103,22 +103,29 @@ impl BlockSystem {
     /// Factors the system for changes of position or velocity, which are the smallest with reactions along B
     /// and A.
     pub fn factor(&mut self, dae: &dyn Dae, at: &Point, increment: Option<&[f64]>) -> Result<(), KktFailure> {
-        self.factor_with(dae, at, increment, true)
+        self.factor_with(dae, at, increment, true, 0.0)
     }
 
+    /// The same with the stiffness times a factor beside the mass matrix.
     fn factor_with(
         &mut self,
         dae: &dyn Dae,
         at: &Point,
         increment: Option<&[f64]>,
         kinematic: bool,
+        stiffness: f64,
     ) -> Result<(), KktFailure> {
         self.tangent.clear();
-        let weights = TangentWeights { mass: 1.0, damping: 0.0, stiffness: false, remembered_forces: false };
+        let weights =
+            TangentWeights { mass: 1.0, damping: 0.0, stiffness: stiffness > 0.0, remembered_forces: false };
         let tangent = Some((weights, &mut self.tangent));
         self.differenced += ask(dae, at, Wanted { tangent, ..Wanted::default() }).count();
         self.matrix.fill(0.0);
         self.layout.add_forces(&self.tangent, None, 1.0 / self.mass_scale, &mut self.matrix);
+        if stiffness > 0.0 {
+            let (matrix, factor) = (&self.tangent.stiffness, stiffness / self.mass_scale);
+            self.layout.add_nodes(matrix, None, factor, CopyIndex::FIRST, &mut self.matrix);
+        }
         let operators = increment.map(|increment| {
             self.operators.evaluate(&self.shape.space, increment);
             &self.operators
@@ -374,7 +381,7 @@ impl Kkt {
         let system = &mut self.system;
         for _ in 0..MAX_ITERATIONS {
             let point = Point { memory: &self.rest.memory, ..at.point() };
-            system.factor_with(dae, &point, None, false)?;
+            system.factor_with(dae, &point, None, false, 0.0)?;
             system.evaluate(dae, &point);
             let scale = -1.0 / system.mass_scale;
             system.unknowns.iter_mut().zip(&system.residual.equilibrium).for_each(|(u, r)| *u = scale * r);
@@ -395,6 +402,29 @@ impl Kkt {
             return Err(KktFailure::Singular(Equation::State(first.map_or(0, |(_, index)| index))));
         }
         Err(KktFailure::Singular(Equation::Equilibrium(0)))
+    }
+
+    /// What is left of a change w of the configuration after a step of a size: x with (M + ¼ h² K) x + Bᵀμ = M w and
+    /// B x = 0. Constraints undo their part of it, and stiff parts theirs: of a vibration with ω there remains
+    /// 1/(1 + (ω h)²/4).
+    pub fn lasting_part(
+        &mut self,
+        dae: &dyn Dae,
+        at: &Values,
+        step: f64,
+        w: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), KktFailure> {
+        let system = &mut self.system;
+        let point = self.rest.point_at(at.time, &at.configuration, &at.velocity);
+        system.factor_with(dae, &point, None, true, 0.25 * step * step)?;
+        system.unknowns.fill(0.0);
+        out.fill(0.0);
+        system.tangent.dynamic.multiply_add(1.0 / system.mass_scale, w, out);
+        system.unknowns[..out.len()].copy_from_slice(out);
+        system.solve()?;
+        out.copy_from_slice(&system.unknowns[..out.len()]);
+        Ok(())
     }
 
     /// The change of v with B Δv = B w and A Δv = 0 that is smallest in the norm of the mass matrix

@@ -283,17 +283,19 @@ impl<'d> Integration<'d> {
         ResidualValues::at(self.tools.dae, &self.tools.shape, at)
     }
 
-    /// The part of a change of the configuration that the constraints undo, at given values of the same system.
-    pub(crate) fn constrained_part(
+    /// What constraints and stiffness leave of a change of the configuration after a step of a size, at given
+    /// values of the same system.
+    pub(crate) fn lasting_part(
         &mut self,
         at: &Values,
+        step: f64,
         change: &[f64],
         out: &mut [f64],
     ) -> Result<(), StepError> {
         let Tools { kkt, dae, .. } = &mut self.tools;
         kkt.set_states(&at.internal_states, &at.memory);
-        let found = kkt.constrained_part(*dae, at.time, &at.configuration, &at.velocity, change, out);
-        found.map_err(|failure| self.kkt_error(failure, self.state.clock.step))
+        let found = kkt.lasting_part(*dae, at, step, change, out);
+        found.map_err(|failure| self.kkt_error(failure, step))
     }
 
     pub(super) fn kkt_error(&self, failure: KktFailure, step: f64) -> StepError {

@@ -160,9 +160,9 @@ impl<'m> Run<'m> {
         &self.integration
     }
 
-    /// The part of a change of the configuration that constraints undo at given values; tells whether it was found.
-    pub(super) fn constrained_part(&mut self, at: &Values, change: &[f64], out: &mut [f64]) -> bool {
-        self.integration.constrained_part(at, change, out).is_ok()
+    /// What constraints and stiffness leave of a change of the configuration after a step; tells whether it was found.
+    pub(super) fn lasting_part(&mut self, at: &Values, step: f64, change: &[f64], out: &mut [f64]) -> bool {
+        self.integration.lasting_part(at, step, change, out).is_ok()
     }
 
     /// Work so far.

@@ -300,7 +300,7 @@ impl<S: Sink> Underway<'_, S> {
         let mut accuracy = None;
         if let RunEnding::Done | RunEnding::Event(_) = ending {
             accuracy = self.watch.estimate(self.plan, &mut self.summary);
-            let refusal = statistics.extremes.refusal();
+            let refusal = self.watch.accuracy.refusal(&statistics.extremes);
             ending = refusal.map_or(ending, RunEnding::Refused);
         }
         let status = self.watch.observer.as_mut().and_then(|observer| observer.ended());

@@ -111,9 +111,6 @@ pub struct Extremes {
     pub largest_velocity_residual: f64,
 }
 
-/// Part of the largest energy, most of which may stand still, that is always in play: rounding.
-const ROUNDING: f64 = 1e-5;
-
 impl Extremes {
     const COUNT: usize = 6;
 
@@ -139,20 +136,6 @@ impl Extremes {
             largest_position_residual: position,
             largest_velocity_residual: velocity,
         }
-    }
-
-    /// What the energy balance is off by, in parts of the energy in play.
-    pub fn energy_lost(&self) -> f64 {
-        self.part_in_play(self.largest_energy_balance)
-    }
-
-    /// What came from nowhere, in parts of the energy in play.
-    pub fn energy_gained(&self) -> f64 {
-        self.part_in_play(self.largest_energy_gain)
-    }
-
-    fn part_in_play(&self, energy: f64) -> f64 {
-        if energy > 0.0 { energy / (self.energy_in_play + ROUNDING * self.largest_energy) } else { 0.0 }
     }
 }
 

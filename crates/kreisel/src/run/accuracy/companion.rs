@@ -81,8 +81,8 @@ pub struct Accuracy {
 }
 
 impl Accuracy {
-    fn new(run: &Samples, near: &Samples, far: Option<&Samples>) -> Self {
-        let sizes = run.sizes();
+    fn new(run: &Samples, near: &Samples, far: Option<&Samples>, length: f64) -> Self {
+        let sizes = comparable(run.sizes(), length);
         let largest = |a: &Samples, b: &Samples| {
             a.differences(b).fold([0.0; QUANTITIES], |most, (_, each)| {
                 std::array::from_fn(|i| f64::max(most[i], each[i]))
@@ -129,6 +129,20 @@ impl Accuracy {
     }
 }
 
+/// Sizes of which none is rounding beside its partner: an axis without torque still has that of its force at the machine's
+/// length, in so far as it counts.
+fn comparable(sizes: [f64; QUANTITIES], length: f64) -> [f64; QUANTITIES] {
+    let [position, angle, velocity, angular_velocity, force, torque] = sizes;
+    [
+        position,
+        angle,
+        velocity.max(REST * length * angular_velocity),
+        angular_velocity.max(REST * velocity / length),
+        force.max(REST * torque / length),
+        torque.max(REST * length * force),
+    ]
+}
+
 /// Runs the companions of a run that was sampled; tells what came of it, and the note it is worth.
 pub(super) fn estimate(
     machine: &Machine,
@@ -153,8 +167,9 @@ pub(super) fn estimate(
         }
     }
     let [near, others @ ..] = runs.as_slice() else { return (None, None) };
-    let accuracy = Accuracy::new(samples, near, others.first());
-    let note = accuracy.note(machine.system.scales().length);
+    let length = machine.system.scales().length;
+    let accuracy = Accuracy::new(samples, near, others.first(), length);
+    let note = accuracy.note(length);
     (Some(accuracy), note)
 }
 

@@ -29,6 +29,8 @@ use crate::results::{EndStatus, RunSummary, Verdict};
 /// Motions below this, in rad and in lengths of the machine, are none.
 const REST: f64 = 1e-6;
 
+/// Part of the largest energy, most of which may stand still, that is always in play: rounding.
+const ROUNDING: f64 = 1e-5;
 /// Defects of the energy balance above this part of the energy in play are told.
 const MAX_ENERGY_LOST: f64 = 0.05;
 /// From this part on more energy came from nowhere than was ever there.
@@ -39,6 +41,8 @@ pub(super) struct AccuracyWatch {
     beams: BeamWatch,
     turns: TurnWatch,
     steps: StepErrorWatch,
+    /// Energies below this, in J, are rounding: that of the machine's mass at a speed below which nothing moves.
+    least_energy: f64,
     /// The motion, where its error is to be estimated.
     samples: Option<Samples>,
 }
@@ -46,10 +50,13 @@ pub(super) struct AccuracyWatch {
 impl AccuracyWatch {
     pub fn new(machine: &Machine, plan: &RunPlan, start: &Values) -> Self {
         let constant = plan.integration.error_constant();
+        let scales = machine.system.scales();
+        let slow = REST * scales.length / (plan.end_time - plan.start_time);
         Self {
             beams: BeamWatch::new(machine, start, plan.end_time),
             turns: TurnWatch::new(&machine.system),
             steps: StepErrorWatch::new(&machine.system, constant, start, plan.end_time),
+            least_energy: scales.mass * slow * slow,
             samples: plan.error_estimate.then(|| Samples::new(&machine.system, plan)),
         }
     }
@@ -74,9 +81,10 @@ impl AccuracyWatch {
     pub fn notes(&self, machine: &Machine, run: &mut Run, extremes: &Extremes) -> Notes {
         let mut notes = self.beams.news();
         notes.extend(self.turns.note(machine));
-        let mut undone = |at: &Values, change: &[f64], out: &mut [f64]| run.constrained_part(at, change, out);
-        notes.extend(self.steps.note(&machine.system, &mut undone));
-        notes.extend(energy_note(extremes));
+        let mut lasting =
+            |at: &Values, step: f64, change: &[f64], out: &mut [f64]| run.lasting_part(at, step, change, out);
+        notes.extend(self.steps.note(&machine.system, &mut lasting));
+        notes.extend(self.energy_note(extremes));
         notes
     }
 
@@ -115,26 +123,32 @@ impl AccuracyWatch {
     }
 }
 
-/// The doubt that an energy balance casts.
-fn energy_note(extremes: &Extremes) -> Option<Note> {
-    let lost = extremes.energy_lost();
-    if lost <= MAX_ENERGY_LOST {
-        return None;
+impl AccuracyWatch {
+    /// An energy in parts of that in play.
+    fn part_in_play(&self, energy: f64, extremes: &Extremes) -> f64 {
+        energy / (extremes.energy_in_play + ROUNDING * extremes.largest_energy + self.least_energy)
     }
-    let advice = "take smaller steps, or `step = \"auto\"`";
-    let text = format!(
-        "the energy balance is off by {:.1e} J, {:.1} % of the energy in play; {advice}",
-        extremes.largest_energy_balance,
-        100.0 * lost
-    );
-    Some(Note::new(NoteKind::EnergyLost, text).number(lost).advice(advice))
-}
 
-impl Extremes {
+    /// The doubt that an energy balance casts.
+    fn energy_note(&self, extremes: &Extremes) -> Option<Note> {
+        let lost = self.part_in_play(extremes.largest_energy_balance, extremes);
+        if lost <= MAX_ENERGY_LOST {
+            return None;
+        }
+        let advice = "take smaller steps, or `step = \"auto\"`";
+        let text = format!(
+            "the energy balance is off by {:.1e} J, {:.1} % of the energy in play; {advice}",
+            extremes.largest_energy_balance,
+            100.0 * lost
+        );
+        Some(Note::new(NoteKind::EnergyLost, text).number(lost).advice(advice))
+    }
+
     /// Why a run that got through is none: more energy came from nowhere than there was.
-    pub(super) fn refusal(&self) -> Option<Refusal> {
-        let (gain, in_play) = (self.largest_energy_gain, self.energy_in_play);
-        (self.energy_gained() > ENERGY_FROM_NOWHERE).then_some(Refusal::EnergyFromNowhere { gain, in_play })
+    pub fn refusal(&self, extremes: &Extremes) -> Option<Refusal> {
+        let (gain, in_play) = (extremes.largest_energy_gain, extremes.energy_in_play);
+        let is_from_nowhere = self.part_in_play(gain, extremes) > ENERGY_FROM_NOWHERE;
+        is_from_nowhere.then_some(Refusal::EnergyFromNowhere { gain, in_play })
     }
 }
 

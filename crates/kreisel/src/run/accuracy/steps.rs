@@ -3,8 +3,8 @@
 //! A step has the local error C_q h³ v̈ + h³ v̂ v̇/12 in q [ArnoldCardonaBruls2015, Eq. (69)]. The sum of these is the error at
 //! the end of a motion that neither magnifies nor damps it, and its cheapest indicator: it needs nothing but the accelerations at
 //! the ends of steps. They are taken over two steps: vibrations that no step resolves, and that the method damps, alternate
-//! from step to step and cancel. What joints and drives undo in the next step is no error: at some looks, and only if something is to
-//! be told, the part of the local errors is found that constraints leave. A motion that is unstable has larger errors: only
+//! from step to step and cancel. What joints, drives and stiff parts undo in the next step is no error: at some looks, and only if
+//! something is to be told, the part of the local errors is found that lasts. A motion that is unstable has larger errors: only
 //! companions see those.
 
 use std::ops::Range;
@@ -18,12 +18,12 @@ use crate::lie::{Group, Space};
 use crate::system::System;
 
 /// Sums of local errors above this part of the range of a motion are told: many motions magnify them ten times.
-const MAX_SUM: f64 = 5e-3;
+const MAX_SUM: f64 = 3e-3;
 /// Fewer steps than this follow no motion, whatever their errors add up to.
 const MIN_STEPS: f64 = 5.0;
 /// Part of that at which the advice aims.
 const AIM: f64 = 0.5;
-/// How often it is looked what constraints leave of the errors.
+/// How often it is looked what lasts of the errors.
 const LOOKS: f64 = 16.0;
 
 /// Coordinates of a node that share a norm.
@@ -68,22 +68,22 @@ pub(super) struct StepErrorWatch {
 struct Look {
     /// Its end, without accelerations and multipliers.
     end: Values,
+    /// Its size, in s.
+    step: f64,
     /// Its local error.
     error: Vec<f64>,
 }
 
 impl Look {
-    fn new(end: &Values, error: Vec<f64>) -> Self {
+    fn new(end: &Values, step: f64, error: Vec<f64>) -> Self {
         let Values { time, configuration, velocity, internal_states, memory, .. } = end.clone();
-        Self {
-            end: Values { time, configuration, velocity, internal_states, memory, ..Values::default() },
-            error,
-        }
+        let end = Values { time, configuration, velocity, internal_states, memory, ..Values::default() };
+        Self { end, step, error }
     }
 }
 
-/// Finds the part of a change of the configuration that constraints undo at given values, if it can be found.
-pub(super) type Undone<'a> = dyn FnMut(&Values, &[f64], &mut [f64]) -> bool + 'a;
+/// Finds what lasts of a change of the configuration after a step of a size at given values, if it can be found.
+pub(super) type Lasting<'a> = dyn FnMut(&Values, f64, &[f64], &mut [f64]) -> bool + 'a;
 
 fn blocks(space: &Space) -> Vec<Block> {
     let mut blocks = Vec::new();
@@ -164,7 +164,7 @@ impl StepErrorWatch {
             }
         }
         if to.time >= self.next_look {
-            self.looks.push(Look::new(to, (0..self.curvature.len()).map(error).collect()));
+            self.looks.push(Look::new(to, step, (0..self.curvature.len()).map(error).collect()));
             self.next_look +=
                 self.pause * ((to.time - self.next_look) / self.pause).floor().max(0.0) + self.pause;
         }
@@ -196,31 +196,31 @@ impl StepErrorWatch {
         sums.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, sum)| sum.is_nan() || *sum > MAX_SUM)
     }
 
-    /// The part of the errors of each block that constraints leave.
-    fn parts_left(&self, undone: &mut Undone) -> Vec<f64> {
+    /// The part of the errors of each block that lasts.
+    fn parts_left(&self, lasting: &mut Lasting) -> Vec<f64> {
         let mut sums = vec![[0.0; 2]; self.blocks.len()];
-        let mut change = vec![0.0; self.curvature.len()];
-        for Look { end, error } in &self.looks {
-            if !undone(end, error, &mut change) {
-                change.fill(0.0);
+        let mut rest = vec![0.0; self.curvature.len()];
+        for Look { end, step, error } in &self.looks {
+            if !lasting(end, *step, error, &mut rest) {
+                rest.copy_from_slice(error);
             }
             for (block, [all, left]) in self.blocks.iter().zip(&mut sums) {
                 *all += norm(block.velocities.clone().map(|i| error[i]));
-                *left += norm(block.velocities.clone().map(|i| error[i] - change[i]));
+                *left += norm(block.velocities.clone().map(|i| rest[i]));
             }
         }
         sums.into_iter().map(|[all, left]| if all > 0.0 { (left / all).min(1.0) } else { 1.0 }).collect()
     }
 
     /// What is worth telling of the steps.
-    pub fn note(&self, system: &System, undone: &mut Undone) -> Option<Note> {
+    pub fn note(&self, system: &System, lasting: &mut Lasting) -> Option<Note> {
         if (1.0..MIN_STEPS).contains(&self.steps) && self.ranges().iter().any(Option::is_some) {
             let (steps, advice) = (self.steps, "take smaller steps, or `step = \"auto\"`");
             let text = format!("{steps} steps follow no motion; {advice}");
             return Some(Note::new(NoteKind::LargeSteps, text).number(steps).advice(advice));
         }
         self.worst(&vec![1.0; self.blocks.len()])?;
-        let (block, sum) = self.worst(&self.parts_left(undone))?;
+        let (block, sum) = self.worst(&self.parts_left(lasting))?;
         let (name, step) = (system.node_name(block.node), self.time / self.steps);
         let what = if block.turns { "angles" } else { "positions" };
         // Local errors add up to the square of the step.
@@ -243,8 +243,9 @@ impl StepErrorWatch {
         out.numbers(&self.blocks.iter().flat_map(|block| [block.sum, block.cosine]).collect::<Vec<_>>());
         out.number(self.next_look);
         out.whole(self.looks.len() as u64);
-        for Look { end, error } in &self.looks {
+        for Look { end, step, error } in &self.looks {
             out.number(end.time);
+            out.number(*step);
             for values in [&end.configuration, &end.velocity, &end.internal_states, &end.memory, error] {
                 out.numbers(values);
             }
@@ -267,12 +268,13 @@ impl StepErrorWatch {
         self.looks.clear();
         for _ in 0..reader.whole()? {
             let mut end = Values { time: reader.number()?, ..Values::default() };
+            let step = reader.number()?;
             let mut numbers = |like: &[f64]| same_length(reader.numbers()?, like.len());
             end.configuration = numbers(&self.first)?;
             end.velocity = numbers(&self.curvature)?;
             end.internal_states = numbers(&start.internal_states)?;
             end.memory = numbers(&start.memory)?;
-            self.looks.push(Look { end, error: numbers(&self.curvature)? });
+            self.looks.push(Look { end, step, error: numbers(&self.curvature)? });
         }
         Ok(())
     }
