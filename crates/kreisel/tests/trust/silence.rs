@@ -140,11 +140,7 @@ impl Counts {
         // A run that ended with an error is told, however good it was until then.
         match verdict {
             Verdict::Wrong => self.bad += 1,
-            _ if error > BAD && is_unstable => {
-                if verdict == Verdict::Good {
-                    self.excused.push(case);
-                }
-            }
+            Verdict::Good if error > BAD && is_unstable => self.excused.push(case),
             _ if error > BAD => {
                 self.bad += 1;
                 if verdict == Verdict::Good {

@@ -32,7 +32,7 @@ const REST: f64 = 1e-6;
 /// Part of the largest energy, most of which may stand still, that is always in play: rounding.
 const ROUNDING: f64 = 1e-5;
 /// Defects of the energy balance above this part of the energy in play are told.
-const MAX_ENERGY_LOST: f64 = 0.05;
+const MAX_ENERGY_LOST: f64 = 0.1;
 /// From this part on more energy came from nowhere than was ever there.
 const ENERGY_FROM_NOWHERE: f64 = 0.5;
 

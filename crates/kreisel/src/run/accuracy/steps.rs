@@ -27,7 +27,7 @@ const AIM: f64 = 0.5;
 const LOOKS: f64 = 16.0;
 
 /// Coordinates of a node that share a norm.
-struct Block {
+struct ErrorSum {
     node: NodeId,
     velocities: Range<usize>,
     coordinates: Range<usize>,
@@ -46,7 +46,7 @@ pub(super) struct StepErrorWatch {
     length: f64,
     /// C_q of the method.
     constant: f64,
-    blocks: Vec<Block>,
+    blocks: Vec<ErrorSum>,
     /// Configuration at the start, and the smallest and largest value of each coordinate since.
     first: Vec<f64>,
     low: Vec<f64>,
@@ -85,13 +85,13 @@ impl Look {
 /// Finds what lasts of a change of the configuration after a step of a size at given values, if it can be found.
 pub(super) type Lasting<'a> = dyn FnMut(&Values, f64, &[f64], &mut [f64]) -> bool + 'a;
 
-fn blocks(space: &Space) -> Vec<Block> {
+fn blocks(space: &Space) -> Vec<ErrorSum> {
     let mut blocks = Vec::new();
     for node in 0..space.factor_count() {
         let (v, q) = (space.velocity_range(node), space.coordinate_range(node));
         let mut add = |velocities, coordinates, turns| {
             let node = NodeId(node);
-            blocks.push(Block { node, velocities, coordinates, turns, sum: 0.0, cosine: 1.0 });
+            blocks.push(ErrorSum { node, velocities, coordinates, turns, sum: 0.0, cosine: 1.0 });
         };
         match space.group(node) {
             Group::Vector(_) => add(v, q, false),
@@ -176,7 +176,7 @@ impl StepErrorWatch {
 
     /// Ranges of positions and of angles, in m and in rad; none where nothing moves.
     fn ranges(&self) -> [Option<f64>; 2] {
-        let range = |block: &Block| match block.turns {
+        let range = |block: &ErrorSum| match block.turns {
             true => 2.0 * block.cosine.acos(),
             false => norm(block.coordinates.clone().map(|i| self.high[i] - self.low[i])),
         };
@@ -187,10 +187,10 @@ impl StepErrorWatch {
     }
 
     /// The block with the largest sum of errors in parts of the range of its kind, each sum taken by a part.
-    fn worst(&self, parts: &[f64]) -> Option<(&Block, f64)> {
+    fn worst(&self, parts: &[f64]) -> Option<(&ErrorSum, f64)> {
         let ranges = self.ranges();
         let of_range =
-            |(block, part): (&'_ Block, &f64)| Some(part * block.sum / ranges[usize::from(block.turns)]?);
+            |(block, part): (&'_ ErrorSum, &f64)| Some(part * block.sum / ranges[usize::from(block.turns)]?);
         let sums = self.blocks.iter().zip(parts).filter_map(|each| Some((each.0, of_range(each)?)));
         // What is not a number is the largest.
         sums.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, sum)| sum.is_nan() || *sum > MAX_SUM)
