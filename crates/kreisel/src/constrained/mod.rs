@@ -23,3 +23,4 @@ pub(crate) use kkt::{Kkt, KktFailure};
 pub(crate) use layout::{Copies, CopyIndex, Layout, RowKind, StateScaling, place_values, view};
 pub use redundancy::Redundancy;
 pub(crate) use scales::coordinate_scales;
+pub(crate) use stated::REFUSED_CHANGE;

@@ -38,7 +38,7 @@ const POLISHING: usize = 2;
 /// Most rounds of it; each takes the factor ε away from what is left.
 const MAX_ROUNDS: usize = 12;
 /// A stated speed that changes by more than this part of the largest stated one is refused.
-const REFUSED: f64 = 0.01;
+pub(crate) const REFUSED_CHANGE: f64 = 0.01;
 /// Changes below this part of the largest stated speed are not worth a word.
 const TOLD: f64 = 1e-6;
 
@@ -360,7 +360,7 @@ fn stated_changes(
         before: norm(before),
         after: norm(after),
         turned: angle(before, after),
-        refused: change > REFUSED * fastest,
+        refused: change > REFUSED_CHANGE * fastest,
     };
     changes.into_iter().map(change).collect()
 }

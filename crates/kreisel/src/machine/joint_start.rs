@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use super::frames::Frames;
 use crate::constrained::{
-    ConsistencyError, Miss, StartReport, fit_together, in_words, moving_nearly, moving_together,
+    ConsistencyError, Miss, REFUSED_CHANGE, StartReport, fit_together, in_words, moving_nearly,
+    moving_together,
 };
 use crate::dae::{Dae, Initial, Note, NoteKind, Point, ResidualValues, Values};
 use crate::joint::{CoordinateJoint, Rate, RateTerm, Row, VelocityCoupling};
@@ -46,8 +47,6 @@ const MOVED: f64 = 1e-7;
 const STEPS: (f64, f64) = (0.1, 0.05);
 /// Most steps of a coordinate.
 const MAX_STEPS: f64 = 10_000.0;
-/// A stated rate that changes by more than this part of the largest stated speed is refused.
-const REFUSED: f64 = 0.01;
 /// Equations that hold a body well enough for it to move with the other.
 const STRONG: usize = 3;
 
@@ -563,7 +562,7 @@ impl<'a> JointStarts<'a> {
             if change > ROUNDING * fastest {
                 let unit = condition.unit();
                 words.push(format!("`{}` from {rate} {unit}/s to {now:.6} {unit}/s", condition.name(true)));
-                refused |= change > REFUSED * fastest;
+                refused |= change > REFUSED_CHANGE * fastest;
             }
         }
         let text = format!("{}; the joints would change {}", in_words(misses), words.join(", "));
