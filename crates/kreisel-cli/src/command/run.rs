@@ -401,13 +401,17 @@ fn text_summary(machine: &Machine, plan: &RunPlan, outcome: &JobOutcome) -> Stri
 fn accuracy_words(accuracy: &Accuracy) -> String {
     let Accuracy { positions, angles, velocities, angular_velocities, forces, torques, .. } = accuracy;
     let larger = |a: &ErrorEstimate, b: &ErrorEstimate| percent(a.relative().max(b.relative()));
-    format!(
-        "positions to {:.1e} m, angles to {:.1e} rad, velocities to {}, reactions to {}; estimated",
+    let mut words = format!(
+        "positions to {:.1e} m, angles to {:.1e} rad, velocities to {}",
         positions.error,
         angles.error,
         larger(velocities, angular_velocities),
-        larger(forces, torques),
-    )
+    );
+    // Without joints there are no reactions.
+    if forces.size > 0.0 || torques.size > 0.0 {
+        words += &format!(", reactions to {}", larger(forces, torques));
+    }
+    words + "; estimated"
 }
 
 fn percent(part: f64) -> String {

@@ -3,7 +3,6 @@
 use super::control::ErrorControl;
 use super::turns::TurningNodes;
 use crate::dae::{Equation, Shape};
-use crate::lie::Group;
 
 /// The error of a step per unit of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,30 +26,6 @@ impl ErrorSize {
             *self = Self { size, worst: worst(), ..*self };
         }
     }
-}
-
-/// Coordinates that share a norm: a rotation, a position.
-struct Block {
-    velocities: std::ops::Range<usize>,
-    /// Where its values stand in the configuration, for positions.
-    coordinates: Option<std::ops::Range<usize>>,
-}
-
-fn blocks(shape: &Shape) -> impl Iterator<Item = Block> + '_ {
-    (0..shape.space.factor_count()).flat_map(|node| {
-        let (v, q) = (shape.space.velocity_range(node), shape.space.coordinate_range(node));
-        let rotation = |end: usize| Block { velocities: v.start..end, coordinates: None };
-        match shape.space.group(node) {
-            Group::Vector(_) => [Some(Block { velocities: v, coordinates: Some(q) }), None],
-            Group::So3 => [Some(rotation(v.end)), None],
-            Group::So3xR3 | Group::Se3 => {
-                let position = Block { velocities: v.start + 3..v.end, coordinates: Some(q.end - 3..q.end) };
-                [Some(rotation(v.start + 3)), Some(position)]
-            }
-        }
-        .into_iter()
-        .flatten()
-    })
 }
 
 fn norm(values: &[f64]) -> f64 {
@@ -96,9 +71,11 @@ impl Judge {
         floor: f64,
     ) -> ErrorSize {
         let mut worst = ErrorSize::none(order);
-        for block in blocks(shape) {
-            let scale = block.coordinates.as_ref().map_or(1.0, |_| self.length);
-            let size = block.coordinates.map_or(1.0, |range| norm(&configuration[range]).max(self.length));
+        for block in shape.space.norm_blocks() {
+            let (scale, size) = match block.is_rotation {
+                true => (1.0, 1.0),
+                false => (self.length, norm(&configuration[block.coordinates]).max(self.length)),
+            };
             let tolerance = (control.rtol * size + control.atol * scale) / control.horizon;
             let values = &rates[block.velocities.clone()];
             let error = above(floor * scale, norm(values)) / tolerance;

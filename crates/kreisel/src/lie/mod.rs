@@ -24,7 +24,7 @@ pub mod space;
 
 pub use group::Group;
 pub use pose::Pose;
-pub use space::{Space, pose, quaternion, vector3, write_pose, write_quaternion, write_vector3};
+pub use space::{NormBlock, Space, pose, quaternion, vector3, write_pose, write_quaternion, write_vector3};
 
 /// Vector of three numbers.
 pub type Vector3 = nalgebra::Vector3<f64>;

@@ -72,6 +72,19 @@ pub struct Space {
     coordinate_offsets: Vec<usize>,
 }
 
+/// Coordinates of a factor that share a norm: a rotation, a position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NormBlock {
+    /// The factor.
+    pub factor: usize,
+    /// Where its velocities stand.
+    pub velocities: Range<usize>,
+    /// Where its coordinates stand: a quaternion, or numbers.
+    pub coordinates: Range<usize>,
+    /// Whether it is a rotation.
+    pub is_rotation: bool,
+}
+
 fn offsets(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
     let ends = sizes.scan(0, |sum, size| {
         *sum += size;
@@ -128,6 +141,26 @@ impl Space {
     #[inline]
     pub fn coordinate_range(&self, factor: usize) -> Range<usize> {
         self.coordinate_offsets[factor]..self.coordinate_offsets[factor + 1]
+    }
+
+    /// Rotations and positions of all factors, one after the other.
+    pub fn norm_blocks(&self) -> impl Iterator<Item = NormBlock> + '_ {
+        (0..self.factor_count()).flat_map(|factor| {
+            let (v, q) = (self.velocity_range(factor), self.coordinate_range(factor));
+            let block = |velocities, coordinates, is_rotation| {
+                Some(NormBlock { factor, velocities, coordinates, is_rotation })
+            };
+            match self.group(factor) {
+                Group::Vector(_) => [block(v, q, false), None],
+                Group::So3 => [block(v, q, true), None],
+                Group::So3xR3 | Group::Se3 => {
+                    let (turn, way) = (v.start..v.start + 3, v.start + 3..v.end);
+                    [block(turn, q.start..q.end - 3, true), block(way, q.end - 3..q.end, false)]
+                }
+            }
+            .into_iter()
+            .flatten()
+        })
     }
 
     /// Group, coordinates and velocity of each factor.

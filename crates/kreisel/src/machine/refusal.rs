@@ -52,7 +52,7 @@ pub enum Refusal {
     /// More energy came from nowhere than there was.
     #[error(
         "{gain:.1e} J came from nowhere, of {in_play:.1e} J that were ever in play: this is not the motion of the machine. Take smaller \
-         steps, or `step = \"auto\"`"
+         steps, or a smaller `rtol` with `step = \"auto\"`"
     )]
     EnergyFromNowhere {
         /// The largest defect of the energy balance, in J.

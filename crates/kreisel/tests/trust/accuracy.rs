@@ -74,6 +74,7 @@ fn the_estimate_of_a_bouncing_ball_is_never_too_small_and_sharp_where_it_converg
 fn what_is_led_through_its_motion_has_no_error() {
     let outcome = run(&model("four-bar", &[("error-estimate", "true")]));
     let accuracy = outcome.accuracy.unwrap();
+    // Drives decide where the parts are: what is left is the tolerance of Newton's iteration.
     assert!(accuracy.positions.relative() < 1e-9 && accuracy.angles.relative() < 1e-9, "{accuracy:?}");
     assert_eq!((outcome.summary.verdict, doubts(&outcome)), (Some(Verdict::Good), Vec::new()));
 }
@@ -122,8 +123,5 @@ fn doubts_of_a_run_that_goes_on_are_kept() {
     let numbers = |outcome: &JobOutcome| -> Vec<f64> {
         outcome.summary.notes.iter().filter_map(|note| note["number"].as_f64()).collect()
     };
-    // Which part of the errors joints undo is looked at anew after the checkpoint.
-    for (ours, theirs) in numbers(&outcome).iter().zip(numbers(&whole)) {
-        assert!((ours / theirs - 1.0).abs() < 0.1, "{ours} {theirs}");
-    }
+    assert_eq!(numbers(&outcome), numbers(&whole));
 }

@@ -8,8 +8,8 @@
 
 use serde::Serialize;
 
-use super::REST;
 use super::samples::{QUANTITIES, Samples};
+use super::{REST, Remedy};
 use crate::dae::{Control, Note, NoteKind};
 use crate::integrate::{ErrorControl, Interval, Observer, Settings};
 use crate::machine::{Machine, RunPlan};
@@ -26,13 +26,14 @@ const MIN_QUOTIENT: f64 = 1.35;
 const TINY: f64 = 1e-6;
 /// Errors of positions and angles above this part of their range are told.
 const MAX_ERROR: f64 = 0.02;
+
 /// What is known of the error of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ErrorEstimate {
     /// Largest error of a part at a time, in SI units.
     pub error: f64,
-    /// Size of the quantity: range of a position or an angle, largest velocity, force or torque.
+    /// Size of the quantity: range of a position or an angle, largest velocity, force or torque; at least what counts as motion.
     pub size: f64,
     /// By how much the difference of the two companions is larger than that of the run and the first: 4 where the estimate is
     /// sharp. Absent where the second companion did not get through, or nothing differs.
@@ -81,8 +82,8 @@ pub struct Accuracy {
 }
 
 impl Accuracy {
-    fn new(run: &Samples, near: &Samples, far: Option<&Samples>, length: f64) -> Self {
-        let sizes = comparable(run.sizes(), length);
+    fn new(run: &Samples, near: &Samples, far: Option<&Samples>, units: Units) -> Self {
+        let sizes = units.counting(run.sizes());
         let largest = |a: &Samples, b: &Samples| {
             a.differences(b).fold([0.0; QUANTITIES], |most, (_, each)| {
                 std::array::from_fn(|i| f64::max(most[i], each[i]))
@@ -107,20 +108,18 @@ impl Accuracy {
         accuracy
     }
 
-    /// The doubt that it casts on a machine of a length.
-    fn note(&self, length: f64) -> Option<Note> {
-        let in_doubt =
-            |estimate: &ErrorEstimate, rest: f64| estimate.size > rest && estimate.relative() > MAX_ERROR;
-        if !in_doubt(&self.positions, REST * length) && !in_doubt(&self.angles, REST) {
+    /// The doubt that it casts.
+    fn note(&self, remedy: Remedy) -> Option<Note> {
+        let worst = self.positions.relative().max(self.angles.relative());
+        if worst <= MAX_ERROR {
             return None;
         }
-        let advice = "take smaller steps, or a smaller `rtol`";
+        let advice = remedy.words();
         let until = self.resolved_until.map_or(String::new(), |time| format!(" from t = {time:.4} s on"));
         let text = format!(
             "positions are off by about {:.1e} m of {:.1e} m{until}, angles by {:.1e} rad, as runs with larger steps show; {advice}",
             self.positions.error, self.positions.size, self.angles.error
         );
-        let worst = self.positions.relative().max(self.angles.relative());
         let note = Note::new(NoteKind::LargeError, text).number(worst).advice(advice);
         Some(match self.resolved_until {
             Some(time) => note.at(time),
@@ -129,18 +128,30 @@ impl Accuracy {
     }
 }
 
-/// Sizes of which none is rounding beside its partner: an axis without torque still has that of its force at the machine's
-/// length, in so far as it counts.
-fn comparable(sizes: [f64; QUANTITIES], length: f64) -> [f64; QUANTITIES] {
-    let [position, angle, velocity, angular_velocity, force, torque] = sizes;
-    [
-        position,
-        angle,
-        velocity.max(REST * length * angular_velocity),
-        angular_velocity.max(REST * velocity / length),
-        force.max(REST * torque / length),
-        torque.max(REST * length * force),
-    ]
+/// What sizes of a machine and its run are measured by.
+#[derive(Clone, Copy)]
+struct Units {
+    /// Length of the machine, in m.
+    length: f64,
+    /// Length of the run, in s.
+    time: f64,
+}
+
+impl Units {
+    /// Sizes that are at least what counts as motion, and of which none is rounding beside its partner: an axis without torque
+    /// still has that of its force at the machine's length, in so far as it counts.
+    fn counting(&self, sizes: [f64; QUANTITIES]) -> [f64; QUANTITIES] {
+        let [position, angle, velocity, angular_velocity, force, torque] = sizes;
+        let Self { length, time } = *self;
+        [
+            position.max(REST * length),
+            angle.max(REST),
+            velocity.max(REST * length * angular_velocity.max(1.0 / time)),
+            angular_velocity.max(REST * (velocity / length).max(1.0 / time)),
+            force.max(REST * torque / length),
+            torque.max(REST * length * force),
+        ]
+    }
 }
 
 /// Runs the companions of a run that was sampled; tells what came of it, and the note it is worth.
@@ -151,6 +162,7 @@ pub(super) fn estimate(
     ask: &mut dyn FnMut(f64) -> Control,
 ) -> (Option<Accuracy>, Option<Note>) {
     let mut runs: Vec<Samples> = Vec::new();
+    let remedy = Remedy::of(plan);
     for (index, integration) in companions(&plan.integration).into_iter().enumerate() {
         let plan = RunPlan { integration, ..plan.clone() };
         let watch = CompanionWatch {
@@ -162,14 +174,14 @@ pub(super) fn estimate(
         };
         match watch.run() {
             Ok(found) => runs.push(found),
-            Err(obstacle) if runs.is_empty() => return (None, Some(obstacle.note())),
+            Err(obstacle) if runs.is_empty() => return (None, Some(obstacle.note(remedy))),
             Err(_) => break,
         }
     }
     let [near, others @ ..] = runs.as_slice() else { return (None, None) };
-    let length = machine.system.scales().length;
-    let accuracy = Accuracy::new(samples, near, others.first(), length);
-    let note = accuracy.note(length);
+    let units = Units { length: machine.system.scales().length, time: plan.end_time - plan.start_time };
+    let accuracy = Accuracy::new(samples, near, others.first(), units);
+    let note = accuracy.note(remedy);
     (Some(accuracy), note)
 }
 
@@ -182,12 +194,12 @@ enum Obstacle {
 }
 
 impl Obstacle {
-    fn note(&self) -> Note {
+    fn note(&self, remedy: Remedy) -> Note {
         let kind = NoteKind::NoErrorEstimate;
         match self {
             Self::Stopped => Note::new(kind, "the estimate of the error was interrupted"),
             Self::Failed(why) => {
-                let advice = "take smaller steps";
+                let advice = remedy.words();
                 let text =
                     format!("the error cannot be estimated, a run with larger steps fails: {why}; {advice}");
                 Note::new(kind, text).advice(advice)

@@ -36,11 +36,34 @@ const MAX_ENERGY_LOST: f64 = 0.1;
 /// From this part on more energy came from nowhere than was ever there.
 const ENERGY_FROM_NOWHERE: f64 = 0.5;
 
+/// What makes a run more accurate.
+#[derive(Clone, Copy)]
+enum Remedy {
+    /// Smaller steps, where they are fixed.
+    Steps,
+    /// A smaller tolerance, where the error decides on them.
+    Tolerance,
+}
+
+impl Remedy {
+    fn of(plan: &RunPlan) -> Self {
+        if plan.integration.error_control().is_some() { Self::Tolerance } else { Self::Steps }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Steps => "take smaller steps, or `step = \"auto\"`",
+            Self::Tolerance => "take a smaller `rtol`",
+        }
+    }
+}
+
 /// Watches a run for what casts doubt on it.
 pub(super) struct AccuracyWatch {
     beams: BeamWatch,
     turns: TurnWatch,
     steps: StepErrorWatch,
+    remedy: Remedy,
     /// Energies below this, in J, are rounding: that of the machine's mass at a speed below which nothing moves.
     least_energy: f64,
     /// The motion, where its error is to be estimated.
@@ -56,6 +79,7 @@ impl AccuracyWatch {
             beams: BeamWatch::new(machine, start, plan.end_time),
             turns: TurnWatch::new(&machine.system),
             steps: StepErrorWatch::new(&machine.system, constant, start, plan.end_time),
+            remedy: Remedy::of(plan),
             least_energy: scales.mass * slow * slow,
             samples: plan.error_estimate.then(|| Samples::new(&machine.system, plan)),
         }
@@ -83,7 +107,7 @@ impl AccuracyWatch {
         notes.extend(self.turns.note(machine));
         let mut lasting =
             |at: &Values, step: f64, change: &[f64], out: &mut [f64]| run.lasting_part(at, step, change, out);
-        notes.extend(self.steps.note(&machine.system, &mut lasting));
+        notes.extend(self.steps.note(&machine.system, self.remedy, &mut lasting));
         notes.extend(self.energy_note(extremes));
         notes
     }
@@ -121,9 +145,7 @@ impl AccuracyWatch {
             None => Ok(()),
         }
     }
-}
 
-impl AccuracyWatch {
     /// An energy in parts of that in play.
     fn part_in_play(&self, energy: f64, extremes: &Extremes) -> f64 {
         energy / (extremes.energy_in_play + ROUNDING * extremes.largest_energy + self.least_energy)
@@ -135,7 +157,7 @@ impl AccuracyWatch {
         if lost <= MAX_ENERGY_LOST {
             return None;
         }
-        let advice = "take smaller steps, or `step = \"auto\"`";
+        let advice = self.remedy.words();
         let text = format!(
             "the energy balance is off by {:.1e} J, {:.1} % of the energy in play; {advice}",
             extremes.largest_energy_balance,

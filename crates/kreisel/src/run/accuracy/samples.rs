@@ -1,6 +1,5 @@
 //! The motion of a run at times that do not depend on its steps, so that runs can be compared.
 
-use super::super::recorder::node_state;
 use super::companion::COARSEST;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Point, Values};
@@ -10,6 +9,7 @@ use crate::lie::space::{quaternion, vector3};
 use crate::lie::{UnitQuaternion, Vector3};
 use crate::machine::RunPlan;
 use crate::results::NodeState;
+use crate::run::recorder::node_state;
 use crate::system::System;
 
 /// Most times at which motions are compared, and most numbers that are kept for it.

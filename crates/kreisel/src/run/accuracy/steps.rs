@@ -7,32 +7,26 @@
 //! something is to be told, the part of the local errors is found that lasts. A motion that is unstable has larger errors: only
 //! companions see those.
 
-use std::ops::Range;
-
-use super::REST;
+use super::{REST, Remedy};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Dae, Note, NoteKind, Values};
 use crate::integrate::Ends;
 use crate::kinematics::NodeId;
-use crate::lie::{Group, Space};
+use crate::lie::{NormBlock, Space};
 use crate::system::System;
 
 /// Sums of local errors above this part of the range of a motion are told: many motions magnify them ten times.
 const MAX_SUM: f64 = 3e-3;
-/// Fewer steps than this follow no motion, whatever their errors add up to.
-const MIN_STEPS: f64 = 5.0;
 /// Part of that at which the advice aims.
 const AIM: f64 = 0.5;
+/// Fewer steps than this follow no motion, whatever their errors add up to.
+const MIN_STEPS: f64 = 5.0;
 /// How often it is looked what lasts of the errors.
 const LOOKS: f64 = 16.0;
 
-/// Coordinates of a node that share a norm.
+/// What the steps made of a rotation or a position.
 struct ErrorSum {
-    node: NodeId,
-    velocities: Range<usize>,
-    coordinates: Range<usize>,
-    /// Whether they are a rotation, a quaternion.
-    turns: bool,
+    of: NormBlock,
     /// Local errors so far, in m or rad.
     sum: f64,
     /// Smallest |q₀ · q| of a rotation: the cosine of half the angle by which it was turned from its start.
@@ -85,31 +79,11 @@ impl Look {
 /// Finds what lasts of a change of the configuration after a step of a size at given values, if it can be found.
 pub(super) type Lasting<'a> = dyn FnMut(&Values, f64, &[f64], &mut [f64]) -> bool + 'a;
 
-fn blocks(space: &Space) -> Vec<ErrorSum> {
-    let mut blocks = Vec::new();
-    for node in 0..space.factor_count() {
-        let (v, q) = (space.velocity_range(node), space.coordinate_range(node));
-        let mut add = |velocities, coordinates, turns| {
-            let node = NodeId(node);
-            blocks.push(ErrorSum { node, velocities, coordinates, turns, sum: 0.0, cosine: 1.0 });
-        };
-        match space.group(node) {
-            Group::Vector(_) => add(v, q, false),
-            Group::So3 => add(v, q, true),
-            Group::So3xR3 | Group::Se3 => {
-                add(v.start..v.start + 3, q.start..q.start + 4, true);
-                add(v.start + 3..v.end, q.start + 4..q.end, false);
-            }
-        }
-    }
-    blocks
-}
-
 impl StepErrorWatch {
     /// Of a run from some values to a time, with steps whose local error has a constant.
     pub fn new(system: &System, constant: f64, start: &Values, end: f64) -> Self {
         let space = system.shape().space;
-        let blocks = blocks(&space);
+        let blocks = space.norm_blocks().map(|of| ErrorSum { of, sum: 0.0, cosine: 1.0 }).collect();
         let curvature = vec![0.0; space.dimension()];
         let [first, low, high] = [(); 3].map(|()| start.configuration.clone());
         let pause = (end - start.time) / LOOKS;
@@ -151,13 +125,13 @@ impl StepErrorWatch {
         let (cube, factor) = (step.powi(3), self.constant / span);
         let error = |i: usize| cube * (factor * (to.acceleration[i] - earlier[i]) + self.curvature[i] / 12.0);
         for block in &mut self.blocks {
-            block.sum += norm(block.velocities.clone().map(error));
-            if block.turns {
+            block.sum += norm(block.of.velocities.clone().map(error));
+            if block.of.is_rotation {
                 let product = |i: usize| self.first[i] * to.configuration[i];
-                let cosine = block.coordinates.clone().map(product).sum::<f64>();
+                let cosine = block.of.coordinates.clone().map(product).sum::<f64>();
                 block.cosine = block.cosine.min(cosine.abs());
             } else {
-                for i in block.coordinates.clone() {
+                for i in block.of.coordinates.clone() {
                     self.low[i] = self.low[i].min(to.configuration[i]);
                     self.high[i] = self.high[i].max(to.configuration[i]);
                 }
@@ -176,12 +150,12 @@ impl StepErrorWatch {
 
     /// Ranges of positions and of angles, in m and in rad; none where nothing moves.
     fn ranges(&self) -> [Option<f64>; 2] {
-        let range = |block: &ErrorSum| match block.turns {
+        let range = |block: &ErrorSum| match block.of.is_rotation {
             true => 2.0 * block.cosine.acos(),
-            false => norm(block.coordinates.clone().map(|i| self.high[i] - self.low[i])),
+            false => norm(block.of.coordinates.clone().map(|i| self.high[i] - self.low[i])),
         };
         [(false, self.length), (true, 1.0)].map(|(turns, unit)| {
-            let blocks = self.blocks.iter().filter(|block| block.turns == turns);
+            let blocks = self.blocks.iter().filter(|block| block.of.is_rotation == turns);
             Some(blocks.map(range).fold(0.0, f64::max)).filter(|range| *range > REST * unit)
         })
     }
@@ -189,8 +163,9 @@ impl StepErrorWatch {
     /// The block with the largest sum of errors in parts of the range of its kind, each sum taken by a part.
     fn worst(&self, parts: &[f64]) -> Option<(&ErrorSum, f64)> {
         let ranges = self.ranges();
-        let of_range =
-            |(block, part): (&'_ ErrorSum, &f64)| Some(part * block.sum / ranges[usize::from(block.turns)]?);
+        let of_range = |(block, part): (&'_ ErrorSum, &f64)| {
+            Some(part * block.sum / ranges[usize::from(block.of.is_rotation)]?)
+        };
         let sums = self.blocks.iter().zip(parts).filter_map(|each| Some((each.0, of_range(each)?)));
         // What is not a number is the largest.
         sums.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, sum)| sum.is_nan() || *sum > MAX_SUM)
@@ -205,27 +180,30 @@ impl StepErrorWatch {
                 rest.copy_from_slice(error);
             }
             for (block, [all, left]) in self.blocks.iter().zip(&mut sums) {
-                *all += norm(block.velocities.clone().map(|i| error[i]));
-                *left += norm(block.velocities.clone().map(|i| rest[i]));
+                *all += norm(block.of.velocities.clone().map(|i| error[i]));
+                *left += norm(block.of.velocities.clone().map(|i| rest[i]));
             }
         }
         sums.into_iter().map(|[all, left]| if all > 0.0 { (left / all).min(1.0) } else { 1.0 }).collect()
     }
 
-    /// What is worth telling of the steps.
-    pub fn note(&self, system: &System, lasting: &mut Lasting) -> Option<Note> {
+    /// What is worth telling of the steps, with what to do where no step can be advised.
+    pub fn note(&self, system: &System, remedy: Remedy, lasting: &mut Lasting) -> Option<Note> {
         if (1.0..MIN_STEPS).contains(&self.steps) && self.ranges().iter().any(Option::is_some) {
-            let (steps, advice) = (self.steps, "take smaller steps, or `step = \"auto\"`");
+            let (steps, advice) = (self.steps, remedy.words());
             let text = format!("{steps} steps follow no motion; {advice}");
             return Some(Note::new(NoteKind::LargeSteps, text).number(steps).advice(advice));
         }
         self.worst(&vec![1.0; self.blocks.len()])?;
         let (block, sum) = self.worst(&self.parts_left(lasting))?;
-        let (name, step) = (system.node_name(block.node), self.time / self.steps);
-        let what = if block.turns { "angles" } else { "positions" };
+        let (name, step) = (system.node_name(NodeId(block.of.factor)), self.time / self.steps);
+        let what = if block.of.is_rotation { "angles" } else { "positions" };
         // Local errors add up to the square of the step.
         let smaller = step * (AIM * MAX_SUM / sum).sqrt();
-        let advice = format!("take steps of {smaller:.1e} s, or `step = \"auto\"`");
+        let advice = match remedy {
+            Remedy::Steps => format!("take steps of {smaller:.1e} s, or `step = \"auto\"`"),
+            Remedy::Tolerance => remedy.words().to_owned(),
+        };
         let text = format!(
             "steps of {step:.1e} s are large for this motion: what they leave out adds up to {:.1} % of the range of {what}, most of it at \
              `{name}`, and motions may magnify that; {advice}",
