@@ -4,8 +4,8 @@ use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Note, NoteKind, Notes, Point, Values};
 use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::Pose;
-use crate::machine::Machine;
 use crate::machine::beam::{BeamElement, BeamEntry};
+use crate::machine::{Machine, RunPlan};
 use crate::system::System;
 
 /// How often the pulls are looked at between the start and the end of a run, and how often the meshes.
@@ -96,10 +96,10 @@ pub(super) struct BeamWatch {
 }
 
 impl BeamWatch {
-    /// From a state to a time.
-    pub fn new(machine: &Machine, start: &Values, end: f64) -> Self {
+    /// Of a run by a plan, from its start or from values on its way.
+    pub fn new(machine: &Machine, plan: &RunPlan, start: &Values) -> Self {
         let notes = machine.beam_notes(&start.point());
-        let pauses = [LOOKS, MESH_LOOKS].map(|looks| (end - start.time) / looks);
+        let pauses = [LOOKS, MESH_LOOKS].map(|looks| (plan.end_time - plan.start_time) / looks);
         // Times are rounded.
         let next = pauses.map(|pause| start.time + (1.0 - 1e-6) * pause);
         Self { told: (&notes).into_iter().count(), notes, next, pauses, ways: Vec::new() }

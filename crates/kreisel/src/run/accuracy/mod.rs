@@ -72,13 +72,12 @@ pub(super) struct AccuracyWatch {
 
 impl AccuracyWatch {
     pub fn new(machine: &Machine, plan: &RunPlan, start: &Values) -> Self {
-        let constant = plan.integration.error_constant();
         let scales = machine.system.scales();
         let slow = REST * scales.length / (plan.end_time - plan.start_time);
         Self {
-            beams: BeamWatch::new(machine, start, plan.end_time),
+            beams: BeamWatch::new(machine, plan, start),
             turns: TurnWatch::new(&machine.system),
-            steps: StepErrorWatch::new(&machine.system, constant, start, plan.end_time),
+            steps: StepErrorWatch::new(&machine.system, plan, start),
             remedy: Remedy::of(plan),
             least_energy: scales.mass * slow * slow,
             samples: plan.error_estimate.then(|| Samples::new(&machine.system, plan)),

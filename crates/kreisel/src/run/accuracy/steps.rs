@@ -13,6 +13,7 @@ use crate::dae::{Dae, Note, NoteKind, Values};
 use crate::integrate::Ends;
 use crate::kinematics::NodeId;
 use crate::lie::{NormBlock, Space};
+use crate::machine::RunPlan;
 use crate::system::System;
 
 /// Sums of local errors above this part of the range of a motion are told: many motions magnify them ten times.
@@ -80,13 +81,14 @@ impl Look {
 pub(super) type Lasting<'a> = dyn FnMut(&Values, f64, &[f64], &mut [f64]) -> bool + 'a;
 
 impl StepErrorWatch {
-    /// Of a run from some values to a time, with steps whose local error has a constant.
-    pub fn new(system: &System, constant: f64, start: &Values, end: f64) -> Self {
+    /// Of a run by a plan, from its start or from values on its way.
+    pub fn new(system: &System, plan: &RunPlan, start: &Values) -> Self {
         let space = system.shape().space;
         let blocks = space.norm_blocks().map(|of| ErrorSum { of, sum: 0.0, cosine: 1.0 }).collect();
         let curvature = vec![0.0; space.dimension()];
         let [first, low, high] = [(); 3].map(|()| start.configuration.clone());
-        let pause = (end - start.time) / LOOKS;
+        let pause = (plan.end_time - plan.start_time) / LOOKS;
+        let constant = plan.integration.error_constant();
         let (before, length) = (Vec::new(), system.scales().length);
         Self {
             space,
