@@ -34,6 +34,7 @@ cargo xtask fuzz           feed hostile input to every reader; --executions N, -
 cargo xtask long           ten million steps of the heavy top
 cargo xtask hard           every model to its end with its step and a hundred times its step, and far with a hundredth
 cargo xtask silence        every model with large steps, every method and both groups: bad runs must say so
+cargo xtask steps          steps by the error against the fewest fixed ones of equal error, 66 runs
 cargo xtask instructions   count instructions a step by Valgrind: --against COMMIT, --dev, --only WORD, --cache DIR
 cargo xtask bench          measure Kreisel beside its peers; --quick, --rounds=N, --runs=N, --json=FILE
 cargo xtask bench-python   measure what the Python package costs; --quick
@@ -84,6 +85,7 @@ fn main() -> ExitCode {
         ["long"] => conclude(run_long("long", "")),
         ["hard"] => conclude(run_long("trust", "hard::")),
         ["silence"] => conclude(run_long("trust", "silence::")),
+        ["steps"] => conclude(run_long("trust", "step_control::")),
         ["instructions", ref options @ ..] => instructions::run(options),
         ["bench", ref options @ ..] => bench::run(options),
         ["bench-python", ref options @ ..] => conclude(python::bench(options)),

@@ -52,6 +52,11 @@ impl Sink for Kept {
         }
         self.trajectory.push(record)
     }
+
+    fn begin_anew(&mut self, machine: &Machine) -> Result<bool, WriteError> {
+        self.motion.iter_mut().for_each(Vec::clear);
+        self.trajectory.begin_anew(machine)
+    }
 }
 
 /// One accepted step of a run, as an observer sees it.
@@ -159,6 +164,10 @@ impl JobObserver for PythonObserver<'_> {
                 Control::Stop
             }
         }
+    }
+
+    fn searching(&mut self, _: usize, part: f64) -> Control {
+        self.estimating(part)
     }
 
     fn estimating(&mut self, _: f64) -> Control {

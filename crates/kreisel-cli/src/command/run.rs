@@ -261,6 +261,11 @@ impl JobObserver for ProgressObserver<'_> {
         self.control()
     }
 
+    fn searching(&mut self, number: usize, part: f64) -> Control {
+        self.progress.show_part(part, || format!("coarse run {number}, to find the step"));
+        self.control()
+    }
+
     fn estimating(&mut self, part: f64) -> Control {
         self.progress.show_estimate(part);
         self.control()
@@ -341,9 +346,10 @@ fn text_summary(machine: &Machine, plan: &RunPlan, outcome: &JobOutcome) -> Stri
             counted(mobility.degrees_of_freedom() as u64, "degree", "degrees"),
         ),
     );
-    let step = match plan.integration.error_control() {
-        None => format!("step {} s", plan.integration.step()),
-        Some(control) => format!("steps by the error, rtol {}, atol {}", control.rtol, control.atol),
+    let step = match (plan.accuracy, plan.integration.error_control()) {
+        (Some(accuracy), _) => format!("steps for an accuracy of {accuracy:e}"),
+        (None, None) => format!("step {} s", plan.integration.step()),
+        (None, Some(control)) => format!("steps by the error, rtol {}, atol {}", control.rtol, control.atol),
     };
     line("time", format!("{} s to {} s, {step}", plan.start_time, statistics.time));
     let taken_back = match statistics.rejected_steps + statistics.failed_steps {

@@ -29,10 +29,8 @@ const MASSES: [f64; 2] = [0.0, 1.0];
 /// Step in s that the paper takes until steps are left to the error, and when that is.
 const MAX_STEP: f64 = 1e-2;
 const ADAPTIVE_FROM: f64 = 0.4;
-/// The published local error, and the step in s after the impact at which it is allowed here: tolerances are per time,
-/// so that smaller steps may have smaller errors only.
+/// The published local error.
 const LOCAL_ERROR: f64 = 1e-7;
-const TYPICAL_STEP: f64 = 5e-6;
 /// When contact begins in s, and how closely the parts are placed for that.
 const CONTACT: (f64, f64) = (0.494, 1e-3);
 /// The published range of s after the impact, from when on it is judged, and for which part of the time.
@@ -101,7 +99,8 @@ fn settings(machine: &Machine, mass: f64) -> Result<Settings, ExperimentError> {
     let plan = machine.plan()?;
     let control = plan.integration.error_control().ok_or("the model leaves its steps to the error")?;
     let control = ErrorControl {
-        rtol: LOCAL_ERROR / TYPICAL_STEP * control.horizon,
+        rtol: ErrorControl::tolerance_of_a_step(LOCAL_ERROR),
+        atol: 0.0,
         max_step: MAX_STEP,
         initial_step: Some(MAX_STEP),
         ..control

@@ -78,6 +78,8 @@ kinds! {
     EnergyLost = "energy-lost", DOUBT;
     /// Runs with larger steps show a large error; the number is that error in parts of the range.
     LargeError = "large-error", DOUBT;
+    /// The accuracy that was asked for was not reached; the number is the error, of positions in lengths of the machine.
+    AccuracyMissed = "accuracy-missed", DOUBT;
     /// Runs with larger steps do not get through, so that nothing is known of the error.
     NoErrorEstimate = "no-error-estimate", DOUBT;
     /// Modes are those of a moment, not of an equilibrium; the number is the largest acceleration.

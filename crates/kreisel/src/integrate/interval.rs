@@ -21,7 +21,7 @@ pub trait Interval {
 
     /// Values at a time within the step: on the group along q_n ∘ exp(x̃(ϑ)) [ArnoldCardonaBruls2015, Remark
     /// 2.2], with the cubic x that has the velocities at both ends; v and first-order internal states by the
-    /// cubic with their rates, otherwise linear. No order is lost in q, v and λ, and steps may be large where
+    /// cubic with their rates, accelerations and rates linear, and multipliers as the method knows them. No order is lost in q, v and λ, and steps may be large where
     /// the motion is simple.
     fn at(&mut self, time: f64, out: &mut Values);
 
@@ -58,9 +58,8 @@ impl Interval for Pending<'_, '_> {
     fn at(&mut self, time: f64, out: &mut Values) {
         let Integration { state, trial, tools, scheme, scratch, .. } = &mut *self.0;
         let ends = Ends { from: &state.now, to: &trial.values, increment: &trial.increment };
-        if !scheme.interpolate(tools, &ends, time, out) {
-            between(&tools.shape, ends, time, scratch, out);
-        }
+        between(&tools.shape, ends, time, scratch, out);
+        scheme.interpolate(tools, &ends, time, out);
         out.memory.clone_from(&state.now.memory);
     }
 
@@ -79,9 +78,10 @@ impl Integration<'_> {
     pub fn interpolate(&mut self, time: f64, out: &mut Values) {
         let Self { previous, state, last_increment, tools, scheme, scratch, .. } = self;
         let ends = Ends { from: previous, to: &state.now, increment: last_increment };
-        let own = scheme.interpolate(tools, &ends, time, out);
-        if !own && between(&tools.shape, ends, time, scratch, out) == 1.0 {
+        if between(&tools.shape, ends, time, scratch, out) == 1.0 {
             out.configuration.copy_from_slice(&state.now.configuration);
+        } else {
+            scheme.interpolate(tools, &ends, time, out);
         }
         out.memory.clone_from(&state.now.memory);
     }

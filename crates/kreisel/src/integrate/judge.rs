@@ -4,10 +4,10 @@ use super::control::ErrorControl;
 use super::turns::TurningNodes;
 use crate::dae::{Equation, Shape};
 
-/// The error of a step per unit of time.
+/// The error of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ErrorSize {
-    /// In units of the tolerance.
+    /// In units of what a step may add.
     pub size: f64,
     /// The equation of the coordinate or state where it is largest.
     pub worst: Equation,
@@ -60,14 +60,14 @@ impl Judge {
         }
     }
 
-    /// The largest rate of error, in units of the tolerance, of rates per velocity coordinate that are of an
-    /// order in the step size; `floor` is what rounding adds to them, in units of the length and of 1 rad.
+    /// The largest of the errors of a step, one per velocity coordinate and of an order in the step size;
+    /// `floor` is what rounding adds to them, in units of the length and of 1 rad.
     pub fn motion_error(
         &self,
         shape: &Shape,
         configuration: &[f64],
         control: &ErrorControl,
-        (rates, order): (&[f64], u32),
+        (errors, order): (&[f64], u32),
         floor: f64,
     ) -> ErrorSize {
         let mut worst = ErrorSize::none(order);
@@ -76,9 +76,9 @@ impl Judge {
                 true => (1.0, 1.0),
                 false => (self.length, norm(&configuration[block.coordinates]).max(self.length)),
             };
-            let tolerance = (control.rtol * size + control.atol * scale) / control.horizon;
-            let values = &rates[block.velocities.clone()];
-            let error = above(floor * scale, norm(values)) / tolerance;
+            let allowed = scale * control.allowed_in_a_step(size / scale, order);
+            let values = &errors[block.velocities.clone()];
+            let error = above(floor * scale, norm(values)) / allowed;
             worst.consider(error, || {
                 let largest = values.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
                 Equation::Equilibrium(block.velocities.start + largest.map_or(0, |(index, _)| index))
@@ -87,20 +87,20 @@ impl Judge {
         worst
     }
 
-    /// The error of states, given its rates, in units of the tolerance: relative to a state, or to its scale
-    /// where it is small, as is the floor.
+    /// Takes up the errors of states in a step: relative to a state, or to its scale where it is small, as is the
+    /// floor.
     pub fn add_state_errors(
         &self,
         internal_states: &[f64],
         control: &ErrorControl,
-        (rates, floor): (impl Iterator<Item = f64>, f64),
+        (errors, floor): (impl Iterator<Item = f64>, f64),
         worst: &mut ErrorSize,
     ) {
-        for (i, rate) in rates.enumerate().filter(|(i, _)| !self.fading_states[*i]) {
+        for (i, error) in errors.enumerate().filter(|(i, _)| !self.fading_states[*i]) {
             let scale = self.state_scales[i];
             let size = internal_states[i].abs().max(scale);
-            let tolerance = (control.rtol * size + control.atol * scale) / control.horizon;
-            worst.consider(above(floor * size, rate.abs()) / tolerance, || Equation::State(i));
+            let allowed = scale * control.allowed_in_a_step(size / scale, worst.order);
+            worst.consider(above(floor * size, error.abs()) / allowed, || Equation::State(i));
         }
     }
 }

@@ -105,6 +105,14 @@ pub struct Document {
     origin: Origin,
 }
 
+/// A value that is laid over a key, and the keys that do not count beside it.
+#[derive(Clone, Debug, PartialEq)]
+struct Overlay {
+    kind: &'static PartKind,
+    entry: Entry,
+    replaces: Vec<&'static str>,
+}
+
 /// What a document is made from.
 #[derive(Clone, Debug)]
 struct Origin {
@@ -112,7 +120,7 @@ struct Origin {
     kinds: Vec<&'static PartKind>,
     overrides: Vec<Override>,
     /// Keys of tables given from outside.
-    overlays: Vec<(&'static PartKind, Entry)>,
+    overlays: Vec<Overlay>,
     /// Folder in which all files must lie, and the model's place in it.
     at: Option<(PathBuf, FileAt)>,
 }
@@ -195,25 +203,28 @@ impl Document {
 
     /// Lays a value over a key of a kind of part that occurs once, as if the model said it: the same reader,
     /// checks and messages apply, and a mistake is shown at the place of the text. Its expressions see the
-    /// parameters of the model.
-    pub fn overlay(&mut self, kind: &'static PartKind, key: &str, text: Text) {
+    /// parameters of the model. What the model says of the keys that it replaces does not count any more.
+    pub fn overlay(&mut self, kind: &'static PartKind, key: &str, text: Text, replaces: Vec<&'static str>) {
         let place = text.place().clone();
         let content = match (kind.key(key).map(|key| key.value), text.content().parse()) {
             (Some(ValueKind::Boolean), Ok(truth)) => Content::Boolean(truth),
             _ => Content::Text(text),
         };
         let entry = Entry { key: key.into(), key_place: place.clone(), value: Value { place, content } };
-        self.lay(kind, entry.clone());
-        self.origin.overlays.push((kind, entry));
+        let overlay = Overlay { kind, entry, replaces };
+        self.lay(overlay.clone());
+        self.origin.overlays.push(overlay);
     }
 
-    fn lay(&mut self, kind: &'static PartKind, entry: Entry) {
+    fn lay(&mut self, Overlay { kind, entry, replaces }: Overlay) {
         let index = self.parts.iter().position(|part| part.kind.name == kind.name).unwrap_or_else(|| {
             let place = Place::new(&self.origin.source, 0..0);
             self.parts.push(Part::empty(kind, place, self.parameters.clone()));
             self.parts.len() - 1
         });
-        Arc::make_mut(&mut self.parts[index].entries).set(entry);
+        let entries = Arc::make_mut(&mut self.parts[index].entries);
+        replaces.into_iter().for_each(|key| entries.remove(key));
+        entries.set(entry);
     }
 
     fn build(origin: Origin) -> Result<Self, ModelErrors> {
@@ -249,7 +260,7 @@ impl Document {
         errors.into_result()?;
         let overlays = origin.overlays.clone();
         let mut document = Self { parts, parameters, sources, left_out, origin };
-        overlays.into_iter().for_each(|(kind, entry)| document.lay(kind, entry));
+        overlays.into_iter().for_each(|overlay| document.lay(overlay));
         Ok(document)
     }
 

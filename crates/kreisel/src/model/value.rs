@@ -89,6 +89,11 @@ impl Entries {
         }
     }
 
+    /// Takes the entry with a key away, if there is one.
+    pub(crate) fn remove(&mut self, key: &str) {
+        self.entries.retain(|known| known.key != key);
+    }
+
     /// The entry with a key.
     pub fn get(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.key == key)

@@ -8,6 +8,7 @@
 //! | section | state of the integration, work so far, corners of the inputs ahead, events |
 //! | section | the sums of the recorder: energy, turns, extremes |
 //! | section | what was seen that casts doubt on the result; empty where nobody looked |
+//! | section | coarser runs by which the tolerance was found; empty where no accuracy was asked for |
 //! | section | where the result files stood |
 //! | 32 bytes | SHA-256 of all that comes before |
 //!
@@ -21,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use super::accuracy::AccuracyWatch;
+use super::accuracy::{AccuracyWatch, Target};
 use super::advance::Run;
 use super::files::ResultFiles;
 use super::output::OUTPUTS;
@@ -35,7 +36,7 @@ use crate::results::{EndStatus, ModelIdentity, RunSummary, WriteError};
 
 const MAGIC: &[u8; 8] = b"KREISELC";
 /// Raised with every change of the format.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 const HASH: usize = 32;
 /// Largest checkpoint that is read: more than any machine within the limits of a model has.
 const MAX_SIZE: u64 = 4_000_000_000;
@@ -85,6 +86,7 @@ pub struct Checkpoint {
     run: Vec<u8>,
     recorder: Vec<u8>,
     accuracy: Vec<u8>,
+    target: Vec<u8>,
     files: Vec<u8>,
 }
 
@@ -230,10 +232,10 @@ impl Checkpoint {
         let mut reader = Reader(content.get(MAGIC.len() + 4..).ok_or_else(|| damaged(Damaged))?);
         let mut section = || reader.section().map_err(damaged);
         let header = serde_json::from_slice(section()?).map_err(|_| damaged(Damaged))?;
-        let [run, recorder, accuracy, files] =
-            [section()?, section()?, section()?, section()?].map(<[u8]>::to_vec);
+        let [run, recorder, accuracy, target, files] =
+            [section()?, section()?, section()?, section()?, section()?].map(<[u8]>::to_vec);
         reader.end().map_err(damaged)?;
-        Ok(Self { header, run, recorder, accuracy, files })
+        Ok(Self { header, run, recorder, accuracy, target, files })
     }
 
     /// The checkpoint as bytes.
@@ -242,7 +244,7 @@ impl Checkpoint {
         let mut out = Writer::default();
         out.0.extend_from_slice(MAGIC);
         out.0.extend_from_slice(&VERSION.to_le_bytes());
-        for part in [&header, &self.run, &self.recorder, &self.accuracy, &self.files] {
+        for part in [&header, &self.run, &self.recorder, &self.accuracy, &self.target, &self.files] {
             out.section(part);
         }
         let hash = Sha256::digest(&out.0);
@@ -301,7 +303,7 @@ impl Machine {
         // Nothing of the folder is touched before all is known to fit.
         let mut recorder = Recorder::new(self, plan.output_step, NullSink);
         restore_recorder(&mut recorder, checkpoint)?;
-        let mut watch = AccuracyWatch::new(self, plan, run.integration().values());
+        let mut watch = AccuracyWatch::new(self, plan, run.integration().values(), None);
         checkpoint.restore_accuracy(self, &run, &mut watch)?;
         Ok(run)
     }
@@ -320,6 +322,17 @@ impl Checkpoint {
         }
         let restored = watch.restore(machine, run.integration().values(), &mut Reader(&self.accuracy));
         Ok(restored.map_err(|damaged| ResumeError::State(damaged.into()))?)
+    }
+
+    /// The coarser runs by which the tolerance of a run was found, if it was.
+    pub(super) fn target(
+        &self,
+        machine: &Machine,
+        plan: &RunPlan,
+    ) -> Result<Option<Target>, CheckpointError> {
+        let Some(accuracy) = plan.accuracy.filter(|_| !self.target.is_empty()) else { return Ok(None) };
+        let target = Target::restore(&machine.system, plan, accuracy, &mut Reader(&self.target));
+        Ok(Some(target.map_err(|damaged| ResumeError::State(damaged.into()))?))
     }
 }
 
@@ -365,11 +378,13 @@ impl<'m> Recorder<'m, ResultFiles<'_>> {
     ) -> Result<(), WriteError> {
         header.time = run.integration().values().time;
         header.steps = run.statistics().steps;
-        let [mut saved, mut recorder, mut accuracy, mut files] = [(); 4].map(|()| Writer::default());
+        let [mut saved, mut recorder, mut accuracy, mut target, mut files] =
+            [(); 5].map(|()| Writer::default());
         run.save(&mut saved);
         self.save(&mut recorder);
         if let Some(watch) = watch {
             watch.save(&mut accuracy);
+            watch.save_target(&mut target);
         }
         self.sink_mut().save(&mut files.0)?;
         let checkpoint = Checkpoint {
@@ -377,6 +392,7 @@ impl<'m> Recorder<'m, ResultFiles<'_>> {
             run: saved.0,
             recorder: recorder.0,
             accuracy: accuracy.0,
+            target: target.0,
             files: files.0,
         };
         self.sink_mut().folder().write_checkpoint(&checkpoint.to_bytes())

@@ -16,7 +16,9 @@ use crate::results::{Channel, ModelIdentity, OutputFolder, RunSummary, WriteErro
 /// Writes records to the files of a run; they get their final names when it ends.
 pub struct ResultFiles<'a> {
     folder: OutputFolder,
-    outputs: Vec<Box<dyn Sink + 'a>>,
+    outputs: Vec<Box<dyn Sink>>,
+    /// Where records go besides.
+    also: Option<&'a mut dyn Sink>,
 }
 
 impl<'a> ResultFiles<'a> {
@@ -50,7 +52,7 @@ impl<'a> ResultFiles<'a> {
     ) -> Result<Self, WriteError> {
         let begin = |output| Ok(begin(&mut folder, output, name(output), contents)? as Box<dyn Sink>);
         match OUTPUTS.iter().map(begin).collect() {
-            Ok(outputs) => Ok(Self { folder, outputs }),
+            Ok(outputs) => Ok(Self { folder, outputs, also: None }),
             Err(error) => {
                 // The first error is the one worth telling.
                 let _ = folder.abandon();
@@ -76,12 +78,18 @@ impl<'a> ResultFiles<'a> {
             None => begin(&mut folder, output, output.file, &contents),
         };
         let outputs = OUTPUTS.iter().map(go_on).collect::<Result<_, _>>()?;
-        Ok(Self { folder, outputs })
+        Ok(Self { folder, outputs, also: None })
     }
 
     /// Lets records go elsewhere, too.
     pub(super) fn also(&mut self, sink: &'a mut dyn Sink) {
-        self.outputs.push(Box::new(sink));
+        self.also = Some(sink);
+    }
+
+    /// The files, and where records go besides.
+    fn all(&mut self) -> impl Iterator<Item = &mut dyn Sink> {
+        let also = self.also.as_mut().map(|sink| &mut **sink as &mut dyn Sink);
+        self.outputs.iter_mut().map(|output| &mut **output as &mut dyn Sink).chain(also)
     }
 
     /// The folder.
@@ -92,9 +100,9 @@ impl<'a> ResultFiles<'a> {
     /// Gives the files their final names, however the run ended; tells the final paths.
     ///
     /// A page that cannot be made is a note in the summary, not a reason to lose the numbers.
-    pub fn finish(self, summary: &mut RunSummary, with_report: bool) -> Result<Vec<PathBuf>, WriteError> {
-        let Self { mut folder, mut outputs } = self;
-        outputs.iter_mut().try_for_each(|output| output.finish())?;
+    pub fn finish(mut self, summary: &mut RunSummary, with_report: bool) -> Result<Vec<PathBuf>, WriteError> {
+        self.all().try_for_each(Sink::finish)?;
+        let Self { mut folder, outputs, .. } = self;
         drop(outputs);
         if with_report {
             match page(&folder, summary) {
@@ -126,10 +134,25 @@ fn write_text(folder: &mut OutputFolder, name: &str, text: &str) -> Result<(), W
 
 impl Sink for ResultFiles<'_> {
     fn push(&mut self, record: &Record) -> Result<(), WriteError> {
-        self.outputs.iter_mut().try_for_each(|output| output.push(record))
+        self.all().try_for_each(|sink| sink.push(record))
     }
 
     fn save(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        self.outputs.iter_mut().try_for_each(|output| output.save(out))
+        self.all().try_for_each(|sink| sink.save(out))
+    }
+
+    fn begin_anew(&mut self, machine: &Machine) -> Result<bool, WriteError> {
+        if let Some(sink) = &mut self.also
+            && !sink.begin_anew(machine)?
+        {
+            return Ok(false);
+        }
+        let contents = Contents::new(machine, Channel::time());
+        // The old ones let go of their files first.
+        self.outputs.clear();
+        for output in OUTPUTS {
+            self.outputs.push(begin(&mut self.folder, output, output.file, &contents)?);
+        }
+        Ok(true)
     }
 }

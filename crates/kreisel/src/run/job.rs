@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::accuracy::{Accuracy, AccuracyWatch};
+use super::accuracy::{Accuracy, AccuracyWatch, Target};
 use super::advance::{Run, RunEnding, RunError, RunStatistics};
 use super::checkpoint::{Checkpoint, CheckpointHeader};
 use super::files::ResultFiles;
@@ -41,7 +41,7 @@ use crate::results::{EndStatus, ModelIdentity, RunSummary};
 /// ```
 pub struct Job<'a> {
     machine: &'a Machine,
-    plan: &'a RunPlan,
+    plan: RunPlan,
     model: Option<ModelIdentity>,
     force: bool,
     with_report: bool,
@@ -67,6 +67,13 @@ pub trait JobObserver {
     /// The machine has started, and nothing is written yet; `notes` are all that there is to know so far.
     fn started(&mut self, notes: &Notes) {
         let _ = notes;
+    }
+
+    /// The tolerance that an accuracy needs is looked for: so much of the coarse run of this number is over; tells whether to
+    /// go on.
+    fn searching(&mut self, number: usize, part: f64) -> Control {
+        let _ = (number, part);
+        Control::Continue
     }
 
     /// The results have their place, and the first step comes next.
@@ -115,10 +122,10 @@ pub struct JobOutcome {
 
 impl<'a> Job<'a> {
     /// A job whose clock starts now.
-    pub fn new(machine: &'a Machine, plan: &'a RunPlan) -> Self {
+    pub fn new(machine: &'a Machine, plan: &RunPlan) -> Self {
         Self {
             machine,
-            plan,
+            plan: plan.clone(),
             model: None,
             force: false,
             with_report: true,
@@ -167,43 +174,55 @@ impl<'a> Job<'a> {
 
     /// Runs with records to a sink, and gives it back.
     pub fn record<S: Sink>(mut self, sink: S) -> Result<(S, JobOutcome), RunError> {
-        let run = self.machine.start(self.plan)?;
+        let run = self.machine.start(&self.plan)?;
         let summary = self.started(&run);
+        let (run, target) = self.aim(run)?;
         let recorder = Recorder::new(self.machine, self.plan.output_step, sink);
-        let mut underway = self.begin(run, recorder, summary);
-        let ending = underway.run.advance(&mut underway.watch);
-        underway.finish(ending)
+        let mut underway = self.begin(run, target, recorder, summary);
+        loop {
+            let ending = underway.run.advance(&mut underway.watch);
+            let is_anew;
+            (underway, is_anew) = underway.refined(&ending)?;
+            if !is_anew {
+                return underway.finish(ending);
+            }
+        }
     }
 
     /// Runs with records to the files of a folder, which is made if need be.
     pub fn run_into(mut self, folder: &Path) -> Result<JobOutcome, RunError> {
-        let run = self.machine.start(self.plan)?;
+        let run = self.machine.start(&self.plan)?;
         let summary = self.started(&run);
+        let (run, target) = self.aim(run)?;
         let arguments = self.arguments.take().unwrap_or_default();
         let header = CheckpointHeader::new(summary.model.clone(), self.machine, arguments);
         let files = ResultFiles::begin(folder, summary.model.clone(), self.force, self.machine)?;
         let recorder = Recorder::new(self.machine, self.plan.output_step, files);
-        self.write(header, run, recorder, summary, None)
+        self.write(header, (run, target), recorder, summary, None)
     }
 
     /// Goes on in the folder of a run that did not end, to the same bytes as without interruption.
     pub fn resume(mut self, folder: &Path, checkpoint: &Checkpoint) -> Result<JobOutcome, RunError> {
         let mut header = checkpoint.header().clone();
-        let run = self.machine.resume(self.plan, checkpoint)?;
+        let target = checkpoint.target(self.machine, &self.plan)?;
+        if let Some(target) = &target {
+            self.plan = target.plan(&self.plan);
+        }
+        let run = self.machine.resume(&self.plan, checkpoint)?;
         self.model = Some(header.model.clone());
         let summary = self.started(&run);
         if let Some(arguments) = self.arguments.take() {
             header.arguments = arguments;
         }
-        let recorder = Recorder::resume(self.machine, self.plan, folder, checkpoint)?;
-        self.write(header, run, recorder, summary, Some(checkpoint))
+        let recorder = Recorder::resume(self.machine, &self.plan, folder, checkpoint)?;
+        self.write(header, (run, target), recorder, summary, Some(checkpoint))
     }
 
     /// Runs to the end, pausing for checkpoints, and finishes the files.
     fn write(
         mut self,
         mut header: CheckpointHeader,
-        run: Run<'a>,
+        (run, target): (Run<'a>, Option<Target>),
         mut recorder: Recorder<'a, ResultFiles<'a>>,
         summary: RunSummary,
         from: Option<&Checkpoint>,
@@ -212,7 +231,7 @@ impl<'a> Job<'a> {
             recorder.sink_mut().also(sink);
         }
         let (period, with_report) = (self.checkpoint.map(Period::new), self.with_report);
-        let mut underway = self.begin(run, recorder, summary);
+        let mut underway = self.begin(run, target, recorder, summary);
         if let Some(checkpoint) = from {
             checkpoint.restore_accuracy(underway.machine, &underway.run, &mut underway.watch.accuracy)?;
         }
@@ -228,7 +247,12 @@ impl<'a> Job<'a> {
                 let RecordingObserver { recorder, accuracy, .. } = &mut underway.watch;
                 recorder.write_watched(&mut underway.run, Some(accuracy), &mut header)?;
             }
-            if !is_paused || is_stopped {
+            if is_paused && !is_stopped {
+                continue;
+            }
+            let is_anew;
+            (underway, is_anew) = underway.refined(&ending)?;
+            if !is_anew {
                 break ending;
             }
         };
@@ -239,7 +263,7 @@ impl<'a> Job<'a> {
 
     /// Tells the observer that the machine has started, and begins the summary.
     fn started(&mut self, run: &Run) -> RunSummary {
-        let (machine, plan) = (self.machine, self.plan);
+        let machine = self.machine;
         let notes = machine.start_notes(run);
         if let Some(observer) = &mut self.observer {
             observer.started(&notes);
@@ -247,18 +271,36 @@ impl<'a> Job<'a> {
         let first_text = || machine.sources().first().cloned();
         let model = self.model.take().or_else(first_text).unwrap_or_else(|| ModelIdentity::new("", b""));
         let mut summary = RunSummary::new(model);
-        summary.settings = machine.settings.words(plan).into();
         summary.add_notes(&notes);
-        summary.assumptions = [machine.assumptions().to_vec(), plan.assumptions.clone()].concat();
+        summary.assumptions = [machine.assumptions().to_vec(), self.plan.assumptions.clone()].concat();
         summary
+    }
+
+    /// Finds the tolerance that the accuracy needs, if one is asked for, and starts with it.
+    fn aim(&mut self, run: Run<'a>) -> Result<(Run<'a>, Option<Target>), RunError> {
+        let Some(accuracy) = self.plan.accuracy else { return Ok((run, None)) };
+        let observer = &mut self.observer;
+        let mut ask = |number: usize, part: f64| {
+            observer.as_mut().map_or(Control::Continue, |observer| observer.searching(number, part))
+        };
+        match Target::find(self.machine, &self.plan, accuracy, &mut ask) {
+            Some(target) => {
+                self.plan = target.plan(&self.plan);
+                Ok((self.machine.start(&self.plan)?, Some(target)))
+            }
+            // Whoever stopped it stops the run at its first step.
+            None => Ok((run, None)),
+        }
     }
 
     fn begin<S: Sink>(
         mut self,
         run: Run<'a>,
+        target: Option<Target>,
         recorder: Recorder<'a, S>,
-        summary: RunSummary,
+        mut summary: RunSummary,
     ) -> Underway<'a, S> {
+        summary.settings = self.machine.settings.words(&self.plan).into();
         if let Some(observer) = &mut self.observer {
             observer.begun();
         }
@@ -266,7 +308,7 @@ impl<'a> Job<'a> {
             recorder,
             observer: self.observer,
             machine: self.machine,
-            accuracy: AccuracyWatch::new(self.machine, self.plan, run.integration().values()),
+            accuracy: AccuracyWatch::new(self.machine, &self.plan, run.integration().values(), target),
             period: None,
             is_due: false,
             is_stopped: false,
@@ -279,7 +321,7 @@ impl<'a> Job<'a> {
 /// A job between its first step and its last.
 struct Underway<'a, S> {
     machine: &'a Machine,
-    plan: &'a RunPlan,
+    plan: RunPlan,
     run: Run<'a>,
     watch: RecordingObserver<'a, S>,
     summary: RunSummary,
@@ -293,20 +335,41 @@ impl<S: Sink> Underway<'_, S> {
         self.earlier + self.began.elapsed().as_secs_f64()
     }
 
+    /// The job from its start with a smaller tolerance, where its accuracy was missed and another run may reach it; tells
+    /// whether it is.
+    fn refined(self, ending: &RunEnding) -> Result<(Self, bool), RunError> {
+        let machine = self.machine;
+        let target = match ending {
+            RunEnding::Done | RunEnding::Event(_) => self.watch.accuracy.after_miss(machine, &self.plan),
+            _ => None,
+        };
+        let Some(target) = target else { return Ok((self, false)) };
+        let Self { plan, run, mut watch, mut summary, .. } = self;
+        if !watch.recorder.sink_mut().begin_anew(machine)? {
+            return Ok((Self { plan, run, watch, summary, ..self }, false));
+        }
+        let plan = target.plan(&plan);
+        let run = machine.start(&plan)?;
+        watch.recorder = watch.recorder.anew();
+        watch.accuracy = AccuracyWatch::new(machine, &plan, run.integration().values(), Some(target));
+        summary.settings = machine.settings.words(&plan).into();
+        Ok((Self { plan, run, watch, summary, ..self }, true))
+    }
+
     /// Records the last step, however the run ended, judges the result and completes the summary.
     fn finish(mut self, mut ending: RunEnding) -> Result<(S, JobOutcome), RunError> {
         self.watch.recorder.close(self.run.integration().values())?;
         let statistics = RunStatistics::new(self.machine, &self.run, &self.watch.recorder);
         let mut accuracy = None;
         if let RunEnding::Done | RunEnding::Event(_) = ending {
-            accuracy = self.watch.estimate(self.plan, &mut self.summary);
+            accuracy = self.watch.estimate(&self.plan, &mut self.summary);
             let refusal = self.watch.accuracy.refusal(&statistics.extremes);
             ending = refusal.map_or(ending, RunEnding::Refused);
         }
         let status = self.watch.observer.as_mut().and_then(|observer| observer.ended());
         let wall_time = self.wall_time();
         let Self { machine, mut run, watch, mut summary, .. } = self;
-        summary.add_notes(&watch.accuracy.notes(machine, &mut run, &statistics.extremes));
+        summary.add_notes(&watch.accuracy.notes(machine, &mut run, &statistics.extremes, accuracy.is_some()));
         summary.status = status.unwrap_or_else(|| ending.status());
         summary.judge();
         summary.accuracy = json(&accuracy);

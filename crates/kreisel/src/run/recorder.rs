@@ -34,6 +34,12 @@ pub trait Sink {
         Ok(())
     }
 
+    /// Forgets all records, since the run of a machine begins anew; tells whether it can.
+    fn begin_anew(&mut self, machine: &Machine) -> Result<bool, WriteError> {
+        let _ = machine;
+        Ok(false)
+    }
+
     /// Takes note that no record comes any more.
     fn finish(&mut self) -> Result<(), WriteError> {
         Ok(())
@@ -47,6 +53,10 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 
     fn save(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         (**self).save(out)
+    }
+
+    fn begin_anew(&mut self, machine: &Machine) -> Result<bool, WriteError> {
+        (**self).begin_anew(machine)
     }
 
     fn finish(&mut self) -> Result<(), WriteError> {
@@ -185,6 +195,11 @@ impl<'m, S: Sink> Recorder<'m, S> {
             sample: Values::default(),
             failure: None,
         }
+    }
+
+    /// The same before anything was recorded; the sink has been told.
+    pub(super) fn anew(self) -> Self {
+        Self::new(self.machine, self.output_step, self.sink)
     }
 
     /// Saves the sums, without the sink.
@@ -428,7 +443,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
 }
 
 /// Times that differ by less than this part of a step are the same.
-const SAME_TIME: f64 = 1e-6;
+const SAME_TIME: f64 = 1e-9;
 
 impl<S: Sink> Observer for Recorder<'_, S> {
     fn started(&mut self, at: &Values) {
@@ -558,5 +573,11 @@ impl Sink for Trajectory {
         self.times.push(record.time);
         self.columns.iter_mut().zip(record.values).for_each(|(column, value)| column.push(*value));
         Ok(())
+    }
+
+    fn begin_anew(&mut self, _: &Machine) -> Result<bool, WriteError> {
+        self.times.clear();
+        self.columns.iter_mut().for_each(Vec::clear);
+        Ok(true)
     }
 }

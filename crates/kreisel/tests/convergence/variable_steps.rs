@@ -413,7 +413,7 @@ fn a_tolerance_that_the_smallest_step_cannot_keep_ends_the_run_with_the_reason()
 #[test]
 fn steps_stay_between_their_limits_and_the_last_one_is_no_sliver() {
     let pendulum = SpringPendulum::default();
-    let control = ErrorControl { min_step: 1e-5, max_step: 4e-3, ..ErrorControl::new(1e-3, 1.0) };
+    let control = ErrorControl { min_step: 1e-5, max_step: 4e-3, ..ErrorControl::new(1e-5, 1.0) };
     let settings = auto(INDEX2, 0.9, control);
     let mut run = Integrator::with(settings).start(&pendulum, pendulum.initial()).unwrap();
     let mut steps = Vec::new();

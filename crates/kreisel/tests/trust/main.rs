@@ -9,6 +9,7 @@ mod lengths;
 mod poses;
 mod silence;
 mod sparse_lu_allocation;
+mod step_control;
 mod steps;
 mod turns;
 mod values;

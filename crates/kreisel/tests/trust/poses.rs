@@ -2,6 +2,7 @@
 
 use kreisel::lie::UnitQuaternion;
 use kreisel::lie::space::quaternion;
+use kreisel::machine::Machine;
 use kreisel::results::{NodeState, WriteError};
 use kreisel::run::{Record, Sink};
 
@@ -20,6 +21,11 @@ impl Sink for Poses {
         self.times.push(record.time);
         self.nodes.push(record.nodes.to_vec());
         Ok(())
+    }
+
+    fn begin_anew(&mut self, _: &Machine) -> Result<bool, WriteError> {
+        *self = Self::default();
+        Ok(true)
     }
 }
 
@@ -46,6 +52,16 @@ impl Poses {
             ranges[1] = ranges[1].max(turn);
         }
         ranges
+    }
+
+    /// Diagonal of the box around all paths, or around all places at the start.
+    pub fn extent(&self, at_start: bool) -> f64 {
+        let count = if at_start { 1 } else { self.nodes.len() };
+        let extent = |axis: usize| {
+            let places = || self.nodes[..count].iter().flatten().map(|node| node.position[axis]);
+            places().fold(f64::MIN, f64::max) - places().fold(f64::MAX, f64::min)
+        };
+        (0..3).map(|axis| extent(axis).powi(2)).sum::<f64>().sqrt()
     }
 
     /// Largest differences of positions and of orientations to another motion, in m and in rad.

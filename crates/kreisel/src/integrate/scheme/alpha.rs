@@ -13,6 +13,7 @@
 use super::super::control::ErrorControl;
 use super::super::error::{StartError, StateError, StepError};
 use super::super::integration::is_same_step;
+use super::super::interval::Ends;
 use super::super::judge::ErrorSize;
 use super::super::saved::{read_history, write_history};
 use super::super::settings::{Predictor, Settings, Start};
@@ -28,8 +29,8 @@ use crate::dae::{Couplings, Values};
 use crate::lie::Space;
 use crate::solve::newton::{NewtonFailure, NonlinearSystem};
 
-/// The error of a step per unit of time shrinks with this power of its size.
-const ORDER: u32 = 2;
+/// The error of a step shrinks with this power of its size.
+const ERROR_ORDER: u32 = 3;
 
 /// A first acceleration that changes by less than this part is settled, and no more than this many times.
 const SETTLED: f64 = 1e-10;
@@ -137,6 +138,11 @@ pub(super) struct Past {
     pub a: [Vec<f64>; 4],
     /// Multipliers before the last step, and before those.
     pub multipliers: [Vec<f64>; 3],
+    /// The same of nonholonomic constraints.
+    pub nonholonomic_multipliers: [Vec<f64>; 3],
+    /// Sizes of the last three steps since the start, the last one first; 0 for those that there are not. Negative for
+    /// one before the start whose multipliers lie on the tangent there.
+    pub steps: Vec<f64>,
     /// How the next step is guessed.
     pub guess: Guess,
     pub rates: RateHistory,
@@ -187,6 +193,21 @@ impl<'a> Base<'a> {
 }
 
 impl Past {
+    /// Multipliers where a method starts, and those a step before by their slopes, if these are known.
+    pub fn start_multipliers(&mut self, now: &Values, slopes: Option<[&Vec<f64>; 2]>, step: f64) {
+        self.multipliers.iter_mut().for_each(|values| values.copy_from_slice(&now.multipliers));
+        let all = &mut self.nonholonomic_multipliers;
+        all.iter_mut().for_each(|values| values.copy_from_slice(&now.nonholonomic_multipliers));
+        self.steps.fill(0.0);
+        if let Some(slopes) = slopes {
+            self.steps[0] = -step;
+            let before = [&mut self.multipliers[0], &mut self.nonholonomic_multipliers[0]];
+            for (values, slopes) in before.into_iter().zip(slopes) {
+                values.iter_mut().zip(slopes).for_each(|(value, slope)| *value -= step * slope);
+            }
+        }
+    }
+
     /// First guess: values at t_n + h that satisfy the linear update formulas.
     fn predict(
         &self,
@@ -271,8 +292,10 @@ pub(super) struct Alpha<F> {
     prepared: Prepared,
     newton: NewtonStep,
     form: F,
-    /// Rates of the local error, one per velocity coordinate.
-    error_rates: Vec<f64>,
+    /// The local error, one per velocity coordinate.
+    errors: Vec<f64>,
+    /// Time that the last step reached to which the past belongs.
+    reached: f64,
 }
 
 impl<F: Formulation> Alpha<F> {
@@ -289,6 +312,8 @@ impl<F: Formulation> Alpha<F> {
         let mut past = Past {
             a: std::array::from_fn(|_| zeros(velocities)),
             multipliers: std::array::from_fn(|_| zeros(constraints)),
+            nonholonomic_multipliers: std::array::from_fn(|_| zeros(on.shape.nonholonomic_count())),
+            steps: zeros(3),
             ..Past::default()
         };
         past.rates.fit(on.shape.state_count());
@@ -297,7 +322,8 @@ impl<F: Formulation> Alpha<F> {
             prepared: Prepared::default(),
             newton: NewtonStep::new(on, couplings, room),
             form,
-            error_rates: zeros(velocities),
+            errors: zeros(velocities),
+            reached: 0.0,
         })
     }
 
@@ -453,6 +479,11 @@ impl<F: Formulation> Scheme for Alpha<F> {
         std::mem::swap(&mut past.a[0], next);
         past.multipliers.rotate_right(1);
         past.multipliers[0].copy_from_slice(&now.multipliers);
+        past.nonholonomic_multipliers.rotate_right(1);
+        past.nonholonomic_multipliers[0].copy_from_slice(&now.nonholonomic_multipliers);
+        past.steps.rotate_right(1);
+        past.steps[0] = step;
+        self.reached = trial.values.time;
         past.rates.accept(&now.internal_rates, &trial.values.internal_rates, parameters);
         past.step = step;
         newton.accept();
@@ -471,39 +502,42 @@ impl<F: Formulation> Scheme for Alpha<F> {
         trial: &Trial,
         control: &ErrorControl,
     ) -> ErrorSize {
-        let Self { past, prepared, newton, error_rates: rates, .. } = self;
+        let Self { past, prepared, newton, errors, .. } = self;
         let Tools { settings, shape, judge, .. } = on;
         let parameters = &settings.parameters;
         let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
         let (base, values) = (Base::new(past, prepared, state), &trial.values);
-        F::curvature_error(settings, &shape.space, (&values.velocity, &values.acceleration), rates);
+        F::curvature_error(settings, &shape.space, (&values.velocity, &values.acceleration), errors);
         let constant = F::position_error_constant(parameters);
-        for (i, rate) in rates.iter_mut().enumerate() {
-            let a = base.a[i];
-            let force_level = (1.0 - alpha_f) * values.acceleration[i] + alpha_f * state.now.acceleration[i];
-            let next = (force_level - alpha_m * a) / (1.0 - alpha_m);
-            *rate = step * (constant * (next - a) + step * *rate);
-        }
         let before = state.clock.step;
+        // What a step does not resolve alternates from step to step: v̈ over two steps hardly sees it.
+        let (earlier, width) =
+            if before > 0.0 { (past.a[1].as_slice(), step + before) } else { (base.a, step) };
+        for (i, error) in errors.iter_mut().enumerate() {
+            let force_level = (1.0 - alpha_f) * values.acceleration[i] + alpha_f * state.now.acceleration[i];
+            let next = (force_level - alpha_m * base.a[i]) / (1.0 - alpha_m);
+            *error = step.powi(3) * (constant * (next - earlier[i]) / width + *error);
+        }
         let growth = if before > 0.0 { F::error_growth(step, before) } else { 1.0 };
         if growth != 1.0 {
-            rates.iter_mut().for_each(|rate| *rate *= growth);
+            errors.iter_mut().for_each(|error| *error *= growth);
         }
         let follows_positions = F::LEAVES_HIDDEN_RESIDUAL && shape.constraint_count() > 0;
-        let floor = newton.work.sizes.error_floor(follows_positions) / step;
-        let (now, estimate) = (&state.now, (rates.as_slice(), ORDER));
+        let floor = newton.work.sizes.error_floor(follows_positions);
+        let (now, estimate) = (&state.now, (errors.as_slice(), ERROR_ORDER));
         let mut error =
             judge.motion_error(shape, &now.configuration, control, estimate, floor * growth.max(1.0));
         let before = if before > 0.0 { before } else { past.step };
         let algebraic = &newton.work.algebraic;
-        let rates = past.rates.error_rates(now, values, algebraic, parameters, (step, before));
-        judge.add_state_errors(&values.internal_states, control, (rates, floor), &mut error);
+        let errors = past.rates.errors(now, values, algebraic, parameters, (step, before));
+        judge.add_state_errors(&values.internal_states, control, (errors, floor), &mut error);
         error
     }
 
     fn history(&mut self, each: &mut dyn FnMut(&'static str, Item)) {
-        let Past { step, a, multipliers, guess, rates } = &mut self.past;
+        let Past { step, a, multipliers, nonholonomic_multipliers, steps, guess, rates } = &mut self.past;
         each("step of the past", Item::Number(step));
+        each("last steps", Item::Numbers(steps));
         let names = [
             "algorithmic acceleration",
             "previous algorithmic acceleration",
@@ -513,6 +547,13 @@ impl<F: Formulation> Scheme for Alpha<F> {
         names.into_iter().zip(a).for_each(|(name, values)| each(name, Item::Numbers(values)));
         let names = ["previous multipliers", "earlier multipliers", "earliest multipliers"];
         names.into_iter().zip(multipliers).for_each(|(name, values)| each(name, Item::Numbers(values)));
+        let names = [
+            "previous nonholonomic multipliers",
+            "earlier nonholonomic multipliers",
+            "earliest nonholonomic multipliers",
+        ];
+        let past = names.into_iter().zip(nonholonomic_multipliers);
+        past.for_each(|(name, values)| each(name, Item::Numbers(values)));
         let mut number = *guess as u8;
         each("guess", Item::Byte(&mut number));
         *guess = Guess::from_number(number);
@@ -522,6 +563,7 @@ impl<F: Formulation> Scheme for Alpha<F> {
     }
 
     fn resume(&mut self, on: &Tools, state: &State) -> Result<(), StateError> {
+        self.reached = state.now.time;
         self.newton.resume(&mut self.form, on, state)
     }
 
@@ -548,6 +590,71 @@ impl<F: Formulation> Scheme for Alpha<F> {
 
     fn newton(&mut self) -> Option<&mut NewtonStep> {
         Some(&mut self.newton)
+    }
+
+    /// Multipliers by the cubic through the last four ends of steps: steps may be large where the motion is simple.
+    fn interpolate(&mut self, _: &Tools, within: &Ends, time: f64, out: &mut Values) {
+        let Past { multipliers, nonholonomic_multipliers, steps, .. } = &self.past;
+        let Ends { from, to, .. } = within;
+        // A step that is not taken yet begins where the past ends.
+        let is_pending = (from.time - self.reached).abs() < (to.time - self.reached).abs();
+        let behind = usize::from(!is_pending);
+        let length = to.time - from.time;
+        let Some(bow) =
+            Bow::new((time - from.time) / length, [steps[behind] / length, steps[behind + 1] / length])
+        else {
+            return;
+        };
+        let past = [behind, behind + 1].map(|place| multipliers[place].as_slice());
+        bow.add([&from.multipliers, &to.multipliers], past, &mut out.multipliers);
+        let ends = [from.nonholonomic_multipliers.as_slice(), &to.nonholonomic_multipliers];
+        let past = [behind, behind + 1].map(|place| nonholonomic_multipliers[place].as_slice());
+        bow.add(ends, past, &mut out.nonholonomic_multipliers);
+    }
+}
+
+/// What a cubic through the ends of a step and two values before has beside the straight line, at one place.
+struct Bow {
+    /// Sizes of the steps before, in units of the step.
+    before: [f64; 2],
+    /// s (s − 1), and that times (s + r₁), of the place s.
+    weights: [f64; 2],
+    /// Values of the same at the earlier of the places before.
+    weights_before: [f64; 2],
+}
+
+/// A step before that is shorter than this part of the step says little about it.
+const MIN_PART_BEFORE: f64 = 0.05;
+
+impl Bow {
+    /// For a place in a step, in units of it; absent where nothing is known of what came before.
+    fn new(place: f64, [last, earlier]: [f64; 2]) -> Option<Self> {
+        let last = last.abs();
+        if !(last >= MIN_PART_BEFORE && place.is_finite()) {
+            return None;
+        }
+        let weights = |s: f64| [s * (s - 1.0), s * (s - 1.0) * (s + last)];
+        let earliest = -(last + earlier);
+        let has_two = earlier >= MIN_PART_BEFORE;
+        Some(Self {
+            before: [last, earlier],
+            weights: weights(place),
+            weights_before: if has_two { weights(earliest) } else { [0.0; 2] },
+        })
+    }
+
+    fn add(&self, [from, to]: [&[f64]; 2], [last, earlier]: [&[f64]; 2], out: &mut [f64]) {
+        let [first, second] = self.before;
+        for (i, out) in out.iter_mut().enumerate() {
+            let slope = to[i] - from[i];
+            let square = (last[i] - from[i] + first * slope) / (first * (first + 1.0));
+            let mut bow = square * self.weights[0];
+            if self.weights_before[1] != 0.0 {
+                let parabola = from[i] - (first + second) * slope + square * self.weights_before[0];
+                bow += (earlier[i] - parabola) / self.weights_before[1] * self.weights[1];
+            }
+            *out += bow;
+        }
     }
 }
 

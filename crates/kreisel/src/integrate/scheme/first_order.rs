@@ -237,9 +237,9 @@ impl RateHistory {
         }
     }
 
-    /// Local error of the states in a pending step, per unit of time, one after the other: C h² c⃛ with c⃛
+    /// Local error of the states in a pending step, one after the other: C h³ c⃛ with c⃛
     /// from the rates at the last three times, `before` the size of the step before.
-    pub fn error_rates<'a>(
+    pub fn errors<'a>(
         &'a self,
         now: &'a Values,
         next: &'a Values,
@@ -255,7 +255,7 @@ impl RateHistory {
             }
             let slope = (next.internal_rates[i] - now.internal_rates[i]) / step;
             let slope_before = (now.internal_rates[i] - self.previous[i]) / before;
-            constant * step * step * (slope - slope_before) / width
+            constant * step * step * step * (slope - slope_before) / width
         })
     }
 

@@ -225,7 +225,7 @@ pub(super) trait Scheme: Send + Sync {
         Next::GoOn
     }
 
-    /// Error of the step that was computed last, per unit of time and in units of the tolerance.
+    /// Error of the step that was computed last, in units of what a step may add.
     fn error(
         &mut self,
         on: &Tools,
@@ -264,10 +264,9 @@ pub(super) trait Scheme: Send + Sync {
         None
     }
 
-    /// Values within the last step, of methods that know better than the cubic of the driver.
-    fn interpolate(&mut self, on: &Tools, within: &super::Ends, time: f64, out: &mut Values) -> bool {
+    /// Puts what it knows better than the driver in place of its values within a step.
+    fn interpolate(&mut self, on: &Tools, within: &super::Ends, time: f64, out: &mut Values) {
         let _ = (on, within, time, out);
-        false
     }
 }
 

@@ -42,12 +42,12 @@ pub(super) fn starting_values<F: Formulation>(
         }
         slopes = Some(found);
     }
-    state.now.acceleration = now.acceleration;
+    state.now.acceleration.clone_from(&now.acceleration);
     let jerk = slopes.as_ref().map(|slopes| slopes.velocity.as_slice());
     form.start(on, state, step, jerk);
     past.step = step;
     past.a.iter_mut().for_each(|values| values.copy_from_slice(&a));
-    past.multipliers.iter_mut().for_each(|values| values.copy_from_slice(&now.multipliers));
+    past.start_multipliers(&now, slopes.as_ref().map(|slopes| slopes.multipliers.each_ref()), step);
     let second_derivatives = slopes.as_ref().map(|slopes| slopes.internal_states.as_slice());
     past.rates.start(&now.internal_rates, second_derivatives, &settings.parameters, step);
     state.now.internal_rates = now.internal_rates;
@@ -56,10 +56,12 @@ pub(super) fn starting_values<F: Formulation>(
     Ok(())
 }
 
-/// Second derivatives of velocities and of first-order states.
+/// Second derivatives of velocities and of first-order states, and what comes with them.
 struct Jerks {
     velocity: Vec<f64>,
     internal_states: Vec<f64>,
+    /// First derivatives of multipliers, and of those of nonholonomic constraints.
+    multipliers: [Vec<f64>; 2],
 }
 
 /// Difference approximation (v̇_{sh} − v̇_{−sh})/(2sh) of v̈(t₀), and likewise of c̈(t₀)
@@ -92,6 +94,10 @@ fn jerk(on: &mut Tools, now: &Values, distance: f64, side: Side) -> Result<Jerks
     Ok(Jerks {
         velocity: slopes(&after.acceleration, &before.acceleration),
         internal_states: slopes(&after.internal_rates, &before.internal_rates),
+        multipliers: [
+            slopes(&after.multipliers, &before.multipliers),
+            slopes(&after.nonholonomic_multipliers, &before.nonholonomic_multipliers),
+        ],
     })
 }
 

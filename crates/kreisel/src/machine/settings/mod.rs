@@ -31,6 +31,8 @@ pub struct RunSettings {
     pub(crate) end_time: Option<f64>,
     /// Step size; absent for the default, a thousandth of the run.
     pub(crate) step: Option<StepSize>,
+    /// Accuracy of the whole run; absent where steps keep to a tolerance of their own.
+    pub(crate) accuracy: Option<f64>,
     /// Relative tolerance of a step size that the error decides on.
     pub(crate) rtol: f64,
     /// Absolute tolerance of it, in rad and in units of the machine's length.
@@ -170,6 +172,9 @@ pub struct RunPlan {
     pub output_step: Option<f64>,
     /// Settings of the integrator, the step among them.
     pub integration: Settings,
+    /// Accuracy of the whole run, in lengths of the machine or of its way and in rad; the tolerance of its steps is then found
+    /// from coarser runs. Absent where it keeps to the one that it has.
+    pub accuracy: Option<f64>,
     /// Whether runs with larger steps tell how large the error is.
     pub error_estimate: bool,
     /// What was chosen because nobody said it.
@@ -221,7 +226,8 @@ impl RunSettings {
             return Err(SettingsError::EndBeforeStart { start, end });
         }
         let mut assumptions = Vec::new();
-        let integration = match self.step {
+        let step = if self.accuracy.is_some() { Some(StepSize::Auto) } else { self.step };
+        let integration = match step {
             Some(StepSize::Auto) => {
                 let control = self.error_control(length)?;
                 let first = control.initial_step.unwrap_or(length / DEFAULT_STEPS);
@@ -245,13 +251,13 @@ impl RunSettings {
             end_time: end,
             output_step: self.output_step,
             integration,
+            accuracy: self.accuracy,
             error_estimate: self.error_estimate,
             assumptions,
         })
     }
 
-    /// What a step size by the error keeps to in a run of a length: errors may add up to the tolerance until
-    /// its end.
+    /// What a step size by the error keeps to in a run of a length.
     fn error_control(&self, length: f64) -> Result<ErrorControl, SettingsError> {
         let max = self.max_step.unwrap_or(MAX_PART * length).max(self.min_step.unwrap_or(0.0));
         let min = self.min_step.unwrap_or((MIN_PART * length).min(max));
@@ -287,6 +293,7 @@ impl RunSettings {
             start_time: 0.0,
             end_time: None,
             step: None,
+            accuracy: None,
             rtol: 0.0,
             atol: 0.0,
             min_step: None,
@@ -344,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_by_the_error_lets_errors_add_up_until_the_end_of_the_run() {
+    fn a_step_by_the_error_has_limits_that_follow_from_the_run() {
         let settings = RunSettings {
             end_time: Some(5.0),
             step: Some(StepSize::Auto),

@@ -100,6 +100,13 @@ impl Given<'_> {
         self.reader.unsuitable(self.key, requirement, found).into()
     }
 
+    /// The error that the key leaves no room for another, from which steps would follow, too.
+    fn crowded(&self, other: &str, value: f64) -> ModelErrors {
+        let found = format!("beside `{other} = {value}`");
+        let error = self.reader.unsuitable(self.key, "alone, since steps follow from it", found);
+        error.with_hint(format!("leave out `{other}`, or `{}`", self.key)).into()
+    }
+
     fn optional_positive(&self) -> Result<Option<f64>, ModelErrors> {
         match self.reader.optional_number(self.key)? {
             Some(value) if value <= 0.0 => Err(self.unsuitable("positive", value)),
@@ -152,8 +159,11 @@ const KEYS: [Key; SETTINGS.len()] = {
 
 const TIME: ValueKind = ValueKind::Number(Dimension::TIME);
 const NUMBER: ValueKind = ValueKind::Number(Dimension::NONE);
+/// Least and largest accuracy that can be asked for: what rounding leaves of a run, and what is hardly any.
+const MIN_ACCURACY: f64 = 1e-9;
+const MAX_ACCURACY: f64 = 0.1;
 /// Word for a step size that the error decides on.
-const AUTO: &str = "auto";
+pub(super) const AUTO: &str = "auto";
 
 /// Shows what only a step size by the error has.
 fn controlled(plan: &RunPlan, value: fn(&ErrorControl) -> Value) -> Option<Value> {
@@ -222,17 +232,44 @@ const FIRST: &[Setting] = &[
         show: |_, plan| Some(controlled(plan, |_| json!(AUTO)).unwrap_or(json!(plan.integration.step))),
     },
     Setting {
+        key: Key::new("accuracy", NUMBER, Need::Optional).doc(
+            "Error of positions (relative to the diagonal of the machine, or to the way of its parts if that is larger) and of angles (in rad) that the run is to keep to the end: its steps follow from coarser runs. In place of a number for `step` and of `rtol`.",
+        ),
+        flag: flag("NUMBER", "Error that positions and angles may have in the whole run, in place of `--step` and `--rtol`"),
+        read: |given, run| {
+            run.accuracy = given.optional_positive()?;
+            match (run.accuracy, run.step) {
+                (Some(accuracy), _) if !(MIN_ACCURACY..=MAX_ACCURACY).contains(&accuracy) => {
+                    let requirement = format!("between {MIN_ACCURACY:e}, below which there is rounding, and {MAX_ACCURACY}");
+                    Err(given.unsuitable(&requirement, accuracy))
+                }
+                (Some(_), Some(StepSize::Fixed(step))) => Err(given.crowded("step", step)),
+                (Some(_), _) if given.reader.has("rtol") => {
+                    Err(given.crowded("rtol", given.reader.number("rtol")?))
+                }
+                _ => Ok(()),
+            }
+        },
+        show: |_, plan| plan.accuracy.map(Value::from),
+    },
+    Setting {
         key: Key::new("rtol", NUMBER, Need::Default("1e-4"))
             .doc(
-                "With `step = \"auto\"`: error to which steps may add up in the run, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad.",
+                "Lets the error decide on steps, as `step = \"auto\"` does: that of each stays below 0.3 `rtol`^1.5, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad.",
             ),
         flag: flag("NUMBER", "Relative tolerance of `--step auto` in place of the model's `rtol`"),
-        read: |given, run| given.positive().map(|rtol| run.rtol = rtol),
+        read: |given, run| {
+            run.rtol = given.positive()?;
+            if given.reader.has(given.key) {
+                run.step = run.step.or(Some(StepSize::Auto));
+            }
+            Ok(())
+        },
         show: |_, plan| controlled(plan, |control| json!(control.rtol)),
     },
     Setting {
         key: Key::new("atol", NUMBER, Need::Default("1e-8"))
-            .doc("With `step = \"auto\"`: error that is always allowed, in lengths of the machine and rad."),
+            .doc("With `step = \"auto\"`: added to `rtol`, in lengths of the machine and rad."),
         flag: flag("NUMBER", "Absolute tolerance of `--step auto` in place of the model's `atol`"),
         read: |given, run| given.not_negative().map(|atol| run.atol = atol),
         show: |_, plan| controlled(plan, |control| json!(control.atol)),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::table::AUTO;
 use super::{KIND, SETTINGS};
 use crate::model::{Document, Text};
 
@@ -48,10 +49,21 @@ impl SettingTexts {
     pub(crate) fn laid_over<'d>(&self, document: &'d Document) -> Cow<'d, Document> {
         let mut document = Cow::Borrowed(document);
         for (key, text) in &self.texts {
-            let text = Text::standalone(format!("--{key}"), text);
-            document.to_mut().overlay(&KIND, key, text);
+            let standalone = Text::standalone(format!("--{key}"), text);
+            document.to_mut().overlay(&KIND, key, standalone, self.replaced_by(key, text));
         }
         document
+    }
+
+    /// What the model says that does not count beside a setting from outside: steps follow from one thing.
+    fn replaced_by(&self, key: &str, text: &str) -> Vec<&'static str> {
+        let rivals: &[&'static str] = match key {
+            "accuracy" => &["step", "rtol"],
+            "rtol" => &["accuracy"],
+            "step" if text != AUTO => &["accuracy"],
+            _ => &[],
+        };
+        rivals.iter().copied().filter(|rival| !self.texts.contains_key(*rival)).collect()
     }
 
     /// What is given, as the flags of the command, in the order of the table: `--step=1 ms`.
@@ -96,6 +108,25 @@ mod tests {
         let texts = SettingTexts::default().with("atol", "0");
         assert_eq!(settings(BODY, &texts).unwrap().atol, 0.0);
         assert_eq!(settings(&format!("[simulation]\natol = 1\n{BODY}"), &texts).unwrap().atol, 0.0);
+    }
+
+    #[test]
+    fn an_accuracy_from_outside_takes_the_place_of_the_steps_of_a_model_and_they_of_it() {
+        let read = |model: &str, key: &str, value: &str| {
+            settings(&format!("[simulation]\n{model}\n{BODY}"), &SettingTexts::default().with(key, value))
+        };
+        for model in ["step = 0.1", "rtol = 1e-5", "step = 0.1\nrtol = 1e-5"] {
+            assert_eq!(read(model, "accuracy", "1e-3").unwrap().accuracy, Some(1e-3), "{model}");
+        }
+        for (key, value, accuracy) in
+            [("step", "0.1", None), ("rtol", "1e-5", None), ("step", "auto", Some(1e-3))]
+        {
+            assert_eq!(read("accuracy = 1e-3", key, value).unwrap().accuracy, accuracy, "{key} = {value}");
+        }
+        // Two things from outside contradict each other.
+        let both = SettingTexts::default().with("accuracy", "1e-3").with("step", "0.1");
+        let refusal = settings(BODY, &both).unwrap_err();
+        assert!(refusal[0].contains("beside `step = 0.1`"), "{refusal:?}");
     }
 
     #[test]

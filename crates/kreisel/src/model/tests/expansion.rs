@@ -173,8 +173,8 @@ fn what_is_laid_over_a_key_is_read_and_blamed_as_the_key() {
     let models = ["[settings]\nend-time = 1\n[[gadget]]\n", "[[gadget]]\n"];
     for model in models.map(|model| format!("[parameters]\na = 2\n{model}")) {
         let mut document = document(&model);
-        document.overlay(&SETTINGS, "end-time", text("3*a"));
-        document.overlay(&SETTINGS, "quiet", Text::standalone("--quiet", "true"));
+        document.overlay(&SETTINGS, "end-time", text("3*a"), Vec::new());
+        document.overlay(&SETTINGS, "quiet", Text::standalone("--quiet", "true"), Vec::new());
         let given = GivenParameter {
             name: "a".into(),
             name_place: Place::default(),
@@ -189,7 +189,7 @@ fn what_is_laid_over_a_key_is_read_and_blamed_as_the_key() {
             assert!(reader.boolean("quiet").unwrap());
         }
         assert!(document.parts_of("settings").next().unwrap().context().has_used("a"));
-        document.overlay(&SETTINGS, "end-time", text("3 m"));
+        document.overlay(&SETTINGS, "end-time", text("3 m"), Vec::new());
         let errors = read_all(&document).unwrap_err().to_string();
         assert!(errors.starts_with("--end-time:1:3: the unit must be one of time"), "{errors}");
     }

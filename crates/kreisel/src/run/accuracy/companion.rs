@@ -4,7 +4,8 @@
 //! second order in the step, and proportional to the tolerance, so that a companion has about four times the error of the run before
 //! it: the difference d of the run and its first companion is three times the error of the run. Whether that holds is
 //! seen from the quotient of the differences, d of the companions over d of the run. Where it is below 3 the error falls by less
-//! than a step suggests, and d/(quotient − 1) takes the place of d/3, as if it went on falling like that.
+//! than a step suggests, and d/(quotient − 1) takes the place of d/3, as if it went on falling like that. Where tolerances
+//! differ by other factors, the power with which errors fall is found from the same three runs.
 
 use serde::Serialize;
 
@@ -19,13 +20,63 @@ use crate::run::advance::RunEnding;
 const STEPS: [f64; 2] = [2.0, COARSEST];
 pub(super) const COARSEST: f64 = 4.0;
 const TOLERANCES: [f64; 2] = [4.0, 16.0];
-/// Quotient of differences from which a run is seen to converge, and the smallest that is believed.
+/// Quotient of differences from which a run is seen to converge, and the smallest that is believed, where errors are
+/// to fall by 4.
 const CONVERGES: f64 = 3.0;
-const MIN_QUOTIENT: f64 = 1.35;
+pub(super) const MIN_QUOTIENT: f64 = 1.35;
 /// Differences below this part of a quantity's size are not asked whether they fall.
 const TINY: f64 = 1e-6;
 /// Errors of positions and angles above this part of their range are told.
 const MAX_ERROR: f64 = 0.02;
+
+/// By how much errors fall from a run to one with half the step, or a quarter of the tolerance.
+const FALL: f64 = 4.0;
+
+/// By how much errors of three runs are to fall: from the far companion to the near one, and from that to the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Falls {
+    pub far: f64,
+    pub near: f64,
+}
+
+impl Falls {
+    /// Those of companions that are coarser by the same factor each.
+    const EQUAL: Self = Self { far: FALL, near: FALL };
+
+    /// A fall where errors fall by another quotient than 4 each time that they should by 4.
+    fn at(fall: f64, quotient: f64) -> f64 {
+        fall.powf(quotient.ln() / FALL.ln())
+    }
+
+    /// By how much an error falls each time that it should by 4, seen from by how much differences fall.
+    fn quotient(&self, differences: f64) -> f64 {
+        // Errors C, C/a and C/(ab) differ by C (1 − 1/a) and C/a (1 − 1/b).
+        let seen = |quotient: f64| {
+            let [far, near] = [self.far, self.near].map(|fall| Self::at(fall, quotient));
+            (far - 1.0) / (1.0 - 1.0 / near)
+        };
+        if *self == Self::EQUAL {
+            return differences;
+        }
+        let (mut low, mut high) = (1.0 + 1e-9, FALL * FALL);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if seen(middle) < differences { low = middle } else { high = middle }
+        }
+        low
+    }
+
+    /// What a guess of the error is of its bound, where only one coarser run is known, whose error is to fall by this.
+    pub fn without_guard(near: f64) -> f64 {
+        let falls = Self { far: FALL, near };
+        falls.part(FALL) / falls.part(MIN_QUOTIENT)
+    }
+
+    /// The part of the difference of the run and its near companion that is the error of the run.
+    fn part(&self, quotient: f64) -> f64 {
+        if quotient == FALL { 1.0 / (self.near - 1.0) } else { 1.0 / (Self::at(self.near, quotient) - 1.0) }
+    }
+}
 
 /// What is known of the error of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -35,22 +86,23 @@ pub struct ErrorEstimate {
     pub error: f64,
     /// Size of the quantity: range of a position or an angle, largest velocity, force or torque; at least what counts as motion.
     pub size: f64,
-    /// By how much the difference of the two companions is larger than that of the run and the first: 4 where the estimate is
-    /// sharp. Absent where the second companion did not get through, or nothing differs.
+    /// By how much errors fall from one run to the next with half the step: 4 where the estimate is sharp. Absent where the
+    /// second companion did not get through, or nothing differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quotient: Option<f64>,
 }
 
 impl ErrorEstimate {
-    fn new(size: f64, difference: f64, coarser: Option<f64>) -> Self {
-        let quotient = coarser.filter(|_| difference > 0.0).map(|coarser| coarser / difference);
+    fn new(size: f64, difference: f64, coarser: Option<f64>, falls: Falls) -> Self {
+        let quotient =
+            coarser.filter(|_| difference > 0.0).map(|coarser| falls.quotient(coarser / difference));
         let is_tiny = difference <= TINY * size;
-        let error = match quotient {
-            _ if is_tiny => difference / CONVERGES,
-            Some(quotient) if quotient >= CONVERGES => difference / CONVERGES,
-            quotient => difference / (quotient.unwrap_or(0.0).max(MIN_QUOTIENT) - 1.0),
+        let believed = match quotient {
+            Some(quotient) if quotient < CONVERGES && !is_tiny => quotient.max(MIN_QUOTIENT),
+            None if !is_tiny => MIN_QUOTIENT,
+            _ => FALL,
         };
-        Self { error, size, quotient }
+        Self { error: falls.part(believed) * difference, size, quotient }
     }
 
     /// The error in parts of the quantity; 0 where there is none.
@@ -64,6 +116,10 @@ impl ErrorEstimate {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Accuracy {
+    /// The accuracy that was asked for, of positions in lengths of the machine or of its way and of angles in rad; absent if
+    /// none was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<f64>,
     /// Positions of bodies and of nodes of beams, in m.
     pub positions: ErrorEstimate,
     /// Their orientations, in rad.
@@ -76,13 +132,20 @@ pub struct Accuracy {
     pub forces: ErrorEstimate,
     /// Torques of joints, in N m.
     pub torques: ErrorEstimate,
-    /// The first time at which positions or angles are off by more than a fiftieth of their range, in s; absent if none is.
+    /// The first time at which positions or angles are off by more than was asked for, or by more than a fiftieth of their
+    /// range if nothing was, in s; absent if none is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved_until: Option<f64>,
 }
 
 impl Accuracy {
-    fn new(run: &Samples, near: &Samples, far: Option<&Samples>, units: Units) -> Self {
+    pub(super) fn new(
+        run: &Samples,
+        near: &Samples,
+        far: Option<&Samples>,
+        falls: Falls,
+        units: Units,
+    ) -> Self {
         let sizes = units.counting(run.sizes());
         let largest = |a: &Samples, b: &Samples| {
             a.differences(b).fold([0.0; QUANTITIES], |most, (_, each)| {
@@ -92,20 +155,34 @@ impl Accuracy {
         let differences = largest(run, near);
         let coarser = far.map(|far| largest(near, far));
         let [positions, angles, velocities, angular_velocities, forces, torques] = std::array::from_fn(|i| {
-            ErrorEstimate::new(sizes[i], differences[i], coarser.map(|coarser| coarser[i]))
+            ErrorEstimate::new(sizes[i], differences[i], coarser.map(|coarser| coarser[i]), falls)
         });
-        let mut accuracy =
-            Self { positions, angles, velocities, angular_velocities, forces, torques, resolved_until: None };
-        // The error of each time is the same part of the difference as that of the run.
+        let mut accuracy = Self {
+            wanted: None,
+            positions,
+            angles,
+            velocities,
+            angular_velocities,
+            forces,
+            torques,
+            resolved_until: None,
+        };
+        accuracy.resolve([MAX_ERROR * sizes[0], MAX_ERROR * sizes[1]], run, near);
+        accuracy
+    }
+
+    /// Finds until when errors of positions and angles are below limits: that of each time is the same part of the difference
+    /// to a companion as that of the run.
+    pub(super) fn resolve(&mut self, limits: [f64; 2], run: &Samples, near: &Samples) {
+        let largest = run
+            .differences(near)
+            .fold([0.0_f64; 2], |most, (_, each)| [most[0].max(each[0]), most[1].max(each[1])]);
         let part = |estimate: &ErrorEstimate, difference: f64| {
             if difference > 0.0 { estimate.error / difference } else { 0.0 }
         };
-        let parts = [part(&positions, differences[0]), part(&angles, differences[1])];
-        accuracy.resolved_until = run
-            .differences(near)
-            .find(|(_, each)| (0..2).any(|i| parts[i] * each[i] > MAX_ERROR * sizes[i]))
-            .map(|(time, _)| time);
-        accuracy
+        let parts = [part(&self.positions, largest[0]), part(&self.angles, largest[1])];
+        let is_off = |each: &[f64]| (0..2).any(|i| parts[i] * each[i] > limits[i]);
+        self.resolved_until = run.differences(near).find(|(_, each)| is_off(each)).map(|(time, _)| time);
     }
 
     /// The doubt that it casts.
@@ -130,14 +207,18 @@ impl Accuracy {
 
 /// What sizes of a machine and its run are measured by.
 #[derive(Clone, Copy)]
-struct Units {
+pub(super) struct Units {
     /// Length of the machine, in m.
-    length: f64,
+    pub length: f64,
     /// Length of the run, in s.
     time: f64,
 }
 
 impl Units {
+    pub fn new(machine: &Machine, plan: &RunPlan) -> Self {
+        Self { length: machine.system.scales().length, time: plan.end_time - plan.start_time }
+    }
+
     /// Sizes that are at least what counts as motion, and of which none is rounding beside its partner: an axis without torque
     /// still has that of its force at the machine's length, in so far as it counts.
     fn counting(&self, sizes: [f64; QUANTITIES]) -> [f64; QUANTITIES] {
@@ -170,6 +251,7 @@ pub(super) fn estimate(
             samples: samples.another(),
             plan: &plan,
             done: index as f64 / 2.0,
+            share: 0.5,
             ask,
         };
         match watch.run() {
@@ -179,14 +261,13 @@ pub(super) fn estimate(
         }
     }
     let [near, others @ ..] = runs.as_slice() else { return (None, None) };
-    let units = Units { length: machine.system.scales().length, time: plan.end_time - plan.start_time };
-    let accuracy = Accuracy::new(samples, near, others.first(), units);
+    let accuracy = Accuracy::new(samples, near, others.first(), Falls::EQUAL, Units::new(machine, plan));
     let note = accuracy.note(remedy);
     (Some(accuracy), note)
 }
 
 /// Why there is no estimate.
-enum Obstacle {
+pub(super) enum Obstacle {
     /// Whoever watches wants no more of it.
     Stopped,
     /// The companion does not get through.
@@ -222,17 +303,18 @@ fn companions(settings: &Settings) -> [Settings; 2] {
 }
 
 /// A companion under way.
-struct CompanionWatch<'a> {
-    machine: &'a Machine,
-    samples: Samples,
-    plan: &'a RunPlan,
-    /// Part of the work that is done before.
-    done: f64,
-    ask: &'a mut dyn FnMut(f64) -> Control,
+pub(super) struct CompanionWatch<'a> {
+    pub machine: &'a Machine,
+    pub samples: Samples,
+    pub plan: &'a RunPlan,
+    /// Part of the work that is done before, and the share that this run has in it.
+    pub done: f64,
+    pub share: f64,
+    pub ask: &'a mut dyn FnMut(f64) -> Control,
 }
 
 impl CompanionWatch<'_> {
-    fn run(mut self) -> Result<Samples, Obstacle> {
+    pub fn run(mut self) -> Result<Samples, Obstacle> {
         let failed = |error: &dyn std::fmt::Display| Err(Obstacle::Failed(error.to_string()));
         let mut run = match self.machine.start(self.plan) {
             Ok(run) => run,
@@ -251,7 +333,7 @@ impl Observer for CompanionWatch<'_> {
     fn accepted(&mut self, last: &mut dyn Interval) -> Control {
         self.samples.accepted(&self.machine.system, last);
         let RunPlan { start_time, end_time, .. } = self.plan;
-        (self.ask)(self.done + 0.5 * (last.ends().to.time - start_time) / (end_time - start_time))
+        (self.ask)(self.done + self.share * (last.ends().to.time - start_time) / (end_time - start_time))
     }
 }
 
@@ -261,23 +343,39 @@ mod tests {
 
     #[test]
     fn an_error_of_second_order_is_a_third_of_the_difference() {
-        let estimate = ErrorEstimate::new(1.0, 0.3, Some(1.2));
+        let estimate = ErrorEstimate::new(1.0, 0.3, Some(1.2), Falls::EQUAL);
         assert_eq!((estimate.error, estimate.quotient), (0.3 / 3.0, Some(4.0)));
     }
 
     #[test]
     fn an_error_that_hardly_falls_is_larger_than_the_difference() {
         // Differences that fall by 2 a companion add up to d (1/2 + 1/4 + …) = d.
-        let slow = ErrorEstimate::new(1.0, 0.3, Some(0.6));
+        let slow = ErrorEstimate::new(1.0, 0.3, Some(0.6), Falls::EQUAL);
         assert!((slow.error - 0.3).abs() < 1e-15);
         // And those that do not fall are bounded by what the smallest quotient says.
-        assert_eq!(ErrorEstimate::new(1.0, 0.3, Some(0.1)).error, 0.3 / (MIN_QUOTIENT - 1.0));
-        assert_eq!(ErrorEstimate::new(1.0, 0.3, None).error, 0.3 / (MIN_QUOTIENT - 1.0));
+        for coarser in [Some(0.1), None] {
+            let bound = ErrorEstimate::new(1.0, 0.3, coarser, Falls::EQUAL).error;
+            // Up to rounding of a power and a logarithm.
+            assert!((bound * (MIN_QUOTIENT - 1.0) / 0.3 - 1.0).abs() < 1e-14, "{bound}");
+        }
+    }
+
+    #[test]
+    fn tolerances_of_any_spacing_give_the_error_of_any_order() {
+        // Errors C rtol^p of runs with tolerances 20, 6 and 1.
+        let falls = Falls { far: 20.0 / 6.0, near: 6.0 };
+        for power in [0.5_f64, 0.7, 1.0] {
+            let [far, near, run] = [20.0_f64, 6.0, 1.0].map(|rtol| 1e-2 * rtol.powf(power));
+            let found = ErrorEstimate::new(1.0, near - run, Some(far - near), falls);
+            // The bisection ends at rounding.
+            assert!((found.error / run - 1.0).abs() < 1e-9, "{power}: {found:?}");
+            assert!((found.quotient.unwrap() - 4.0_f64.powf(power)).abs() < 1e-9, "{power}: {found:?}");
+        }
     }
 
     #[test]
     fn nothing_that_moves_has_no_error() {
-        let still = ErrorEstimate::new(0.0, 0.0, Some(0.0));
+        let still = ErrorEstimate::new(0.0, 0.0, Some(0.0), Falls::EQUAL);
         assert_eq!((still.error, still.relative(), still.quotient), (0.0, 0.0, None));
     }
 }

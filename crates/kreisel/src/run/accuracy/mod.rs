@@ -9,6 +9,7 @@ mod beams;
 mod companion;
 mod samples;
 mod steps;
+mod target;
 mod turns;
 
 pub use companion::{Accuracy, ErrorEstimate};
@@ -16,6 +17,7 @@ pub use companion::{Accuracy, ErrorEstimate};
 use beams::BeamWatch;
 use samples::Samples;
 use steps::StepErrorWatch;
+pub(super) use target::Target;
 use turns::TurnWatch;
 
 use super::advance::Run;
@@ -43,17 +45,24 @@ enum Remedy {
     Steps,
     /// A smaller tolerance, where the error decides on them.
     Tolerance,
+    /// A smaller accuracy, where one was asked for.
+    Accuracy,
 }
 
 impl Remedy {
     fn of(plan: &RunPlan) -> Self {
-        if plan.integration.error_control().is_some() { Self::Tolerance } else { Self::Steps }
+        match plan.integration.error_control() {
+            None => Self::Steps,
+            Some(_) if plan.accuracy.is_some() => Self::Accuracy,
+            Some(_) => Self::Tolerance,
+        }
     }
 
     fn words(self) -> &'static str {
         match self {
             Self::Steps => "take smaller steps, or `step = \"auto\"`",
             Self::Tolerance => "take a smaller `rtol`",
+            Self::Accuracy => "take a smaller `accuracy`",
         }
     }
 }
@@ -68,10 +77,12 @@ pub(super) struct AccuracyWatch {
     least_energy: f64,
     /// The motion, where its error is to be estimated.
     samples: Option<Samples>,
+    /// The coarser runs by which its tolerance was found.
+    target: Option<Target>,
 }
 
 impl AccuracyWatch {
-    pub fn new(machine: &Machine, plan: &RunPlan, start: &Values) -> Self {
+    pub fn new(machine: &Machine, plan: &RunPlan, start: &Values, target: Option<Target>) -> Self {
         let scales = machine.system.scales();
         let slow = REST * scales.length / (plan.end_time - plan.start_time);
         Self {
@@ -80,7 +91,8 @@ impl AccuracyWatch {
             steps: StepErrorWatch::new(&machine.system, plan, start),
             remedy: Remedy::of(plan),
             least_energy: scales.mass * slow * slow,
-            samples: plan.error_estimate.then(|| Samples::new(&machine.system, plan)),
+            samples: (plan.error_estimate || target.is_some()).then(|| Samples::new(&machine.system, plan)),
+            target,
         }
     }
 
@@ -100,13 +112,23 @@ impl AccuracyWatch {
         }
     }
 
-    /// What was seen after the start of a run that kept energy like this.
-    pub fn notes(&self, machine: &Machine, run: &mut Run, extremes: &Extremes) -> Notes {
+    /// What was seen after the start of a run that kept energy like this; where its error is known, nobody needs to add up
+    /// local ones.
+    pub fn notes(
+        &self,
+        machine: &Machine,
+        run: &mut Run,
+        extremes: &Extremes,
+        error_is_known: bool,
+    ) -> Notes {
         let mut notes = self.beams.news();
         notes.extend(self.turns.note(machine));
-        let mut lasting =
-            |at: &Values, step: f64, change: &[f64], out: &mut [f64]| run.lasting_part(at, step, change, out);
-        notes.extend(self.steps.note(&machine.system, self.remedy, &mut lasting));
+        if !error_is_known {
+            let mut lasting = |at: &Values, step: f64, change: &[f64], out: &mut [f64]| {
+                run.lasting_part(at, step, change, out)
+            };
+            notes.extend(self.steps.note(&machine.system, self.remedy, &mut lasting));
+        }
         notes.extend(self.energy_note(extremes));
         notes
     }
@@ -118,10 +140,16 @@ impl AccuracyWatch {
         plan: &RunPlan,
         ask: &mut dyn FnMut(f64) -> Control,
     ) -> (Option<Accuracy>, Option<Note>) {
-        match &self.samples {
-            Some(samples) => companion::estimate(machine, plan, samples, ask),
-            None => (None, None),
+        match (&self.samples, &self.target) {
+            (Some(samples), Some(target)) => target.judge(machine, plan, samples),
+            (Some(samples), None) => companion::estimate(machine, plan, samples, ask),
+            (None, _) => (None, None),
         }
+    }
+
+    /// The target with a smaller tolerance, if the accuracy was missed and another run may reach it.
+    pub fn after_miss(&self, machine: &Machine, plan: &RunPlan) -> Option<Target> {
+        self.target.as_ref()?.after_miss(machine, plan, self.samples.as_ref()?)
     }
 
     /// Saves what was seen.
@@ -142,6 +170,13 @@ impl AccuracyWatch {
         match &mut self.samples {
             Some(samples) => samples.restore(&machine.system, reader),
             None => Ok(()),
+        }
+    }
+
+    /// Saves the coarser runs by which the tolerance was found.
+    pub fn save_target(&self, out: &mut Writer) {
+        if let Some(target) = &self.target {
+            target.save(out);
         }
     }
 

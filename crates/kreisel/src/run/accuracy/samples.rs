@@ -26,6 +26,7 @@ const NODE: usize = 13;
 const JOINT: usize = 6;
 
 /// One time.
+#[derive(Clone)]
 struct Sample {
     time: f64,
     /// Those of all nodes.
@@ -35,6 +36,7 @@ struct Sample {
 }
 
 /// A run at equally spaced times.
+#[derive(Clone)]
 pub(super) struct Samples {
     start: f64,
     pause: f64,

@@ -204,7 +204,7 @@ impl StepErrorWatch {
         let smaller = step * (AIM * MAX_SUM / sum).sqrt();
         let advice = match remedy {
             Remedy::Steps => format!("take steps of {smaller:.1e} s, or `step = \"auto\"`"),
-            Remedy::Tolerance => remedy.words().to_owned(),
+            Remedy::Tolerance | Remedy::Accuracy => remedy.words().to_owned(),
         };
         let text = format!(
             "steps of {step:.1e} s are large for this motion: what they leave out adds up to {:.1} % of the range of {what}, most of it at \
