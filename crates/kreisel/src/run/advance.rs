@@ -306,10 +306,12 @@ impl<'m> Run<'m> {
         if (time - before).abs() <= self.slack {
             return Ok(Some(RunEnding::Done));
         }
-        let until = |times: &[f64], limit: f64| times.last().copied().filter(|next| *next <= limit + self.slack);
+        let until =
+            |times: &[f64], limit: f64| times.last().copied().filter(|next| *next <= limit + self.slack);
         let corner = until(&self.corners, time);
         let projection = until(&self.projections, corner.unwrap_or(time));
-        let corner = corner.filter(|corner| projection.is_none_or(|time| (corner - time).abs() <= self.slack));
+        let corner =
+            corner.filter(|corner| projection.is_none_or(|time| (corner - time).abs() <= self.slack));
         let end = corner.or(projection).unwrap_or(time);
         let mut watch = StepWatch {
             machine: self.machine,

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 use kreisel::integrate::{
-    HHT_SOI2, INDEX3, IterationMatrix, Parameters, PastMass, Predictor, Settings, Start,
+    HHT_SOI2, INDEX3, Integrator, IterationMatrix, Parameters, PastMass, Predictor, Settings, Start,
 };
 use kreisel::machine::{Machine, SettingTexts};
 use kreisel::part::MachineReader;
@@ -98,6 +98,7 @@ fn parameters_that_do_not_suit_are_refused_with_the_reason() {
         (&[("newton-stop", "small-residual")], "residual-tolerances"),
         (&[("newton-stop", "small-residual"), ("residual-tolerances", "[1, 0]")], "positive"),
         (&[("method", "bdf2"), ("velocity-projection", "[0.5]")], "whose past would not follow"),
+        (&[("velocity-projection", "[0.5, 0]")], "after the start at 0 s, not 0 s"),
         (&[("predictor", "cubic")], "predictor"),
     ] {
         let error = read(&model(&[]).replace("step = 0.01\n", ""), &by_flags(keys)).err().unwrap();
@@ -115,6 +116,15 @@ fn hidden_residuals(projection: &str) -> [f64; 2] {
         assert_eq!(run.integration().values().time, time);
         run.integration().velocity_residual().iter().map(|value| value * value).sum::<f64>().sqrt()
     })
+}
+
+#[test]
+fn a_stop_by_the_residual_without_tolerances_is_refused_in_rust_too() {
+    let machine = read(TOP, &SettingTexts::default()).unwrap();
+    let newton = NewtonSettings { stop: Stop::SmallResidual, ..NewtonSettings::default() };
+    let settings = machine.plan().unwrap().integration.with_newton(newton);
+    let outcome = Integrator::with(settings).start(machine.system(), machine.initial().clone());
+    assert!(outcome.err().unwrap().to_string().contains("residual-tolerances"));
 }
 
 #[test]

@@ -266,8 +266,7 @@ impl NewtonStep {
         let mut iterations = 0;
         let [balance, violation] = settings.residual_tolerances;
         let scale = Coefficients::new(settings, step).scale;
-        let iteration =
-            NewtonSettings { residual_limits: [balance / scale, violation], ..settings.newton };
+        let iteration = NewtonSettings { residual_limits: [balance / scale, violation], ..settings.newton };
         self.solve_by(equations, on, settings, state, step, trial, guess, &mut |equations, newton| {
             iterations = newton.solve(equations, &iteration)?;
             Ok(())

@@ -9,8 +9,8 @@ use super::method;
 use super::{BodyGroup, RunPlan, RunSettings, StartFrom, StepSize};
 use crate::integrate::{ErrorControl, Family, IterationMatrix, OPTIONS, Predictor, Settings, Start, Words};
 use crate::model::reader::NumberOrWord;
-use crate::solve::newton::{Refresh, Stop};
 use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, PartKind, PartReader, ValueKind, name};
+use crate::solve::newton::{Refresh, Stop};
 
 /// One setting.
 #[derive(Clone, Copy)]
@@ -397,6 +397,10 @@ const LAST: &[Setting] = &[
             if method.family() == Family::Fixed {
                 let requirement = format!("left out with `{}`, whose past would not follow", method.word());
                 return Err(given.unsuitable(&requirement, "given"));
+            }
+            if let Some(early) = times.iter().find(|time| **time <= run.start_time) {
+                let requirement = format!("after the start at {} s", run.start_time);
+                return Err(given.unsuitable(&requirement, format!("{early} s")));
             }
             run.velocity_projection = times;
             Ok(())
