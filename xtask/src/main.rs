@@ -106,12 +106,25 @@ fn conclude(result: Result<(), String>) -> ExitCode {
     }
 }
 
+/// Experiments whose figures the book shows.
+const FIGURES: [&str; 6] = [
+    "lie-algebra-eq53",
+    "lie-algebra-fig06",
+    "lie-group-fig4",
+    "projection-fig2",
+    "scaling-fig4",
+    "soi2-fig1",
+];
+
 /// Tests that compare what is generated write it when asked to; the command draws the book's figures.
 fn refresh() -> Result<(), String> {
     for test in ["book", "parts", "texts"] {
         cargo::test(test, &["--quiet"], &[("KREISEL_REFRESH", "1")])?;
     }
-    cargo::kreisel(&["reproduce", "lie-algebra-eq53", "--plot", "book/src/figures"])
+    for id in FIGURES {
+        cargo::kreisel(&["reproduce", id, "--plot", "book/src/figures"])?;
+    }
+    Ok(())
 }
 
 /// The root of the workspace.

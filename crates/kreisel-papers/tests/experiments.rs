@@ -3,7 +3,7 @@
 use kreisel_papers::experiment::{EXPERIMENTS, Finished, Progress, RunTime, run_all};
 
 /// Every id, so that none is lost and none comes unseen.
-const IDS: [&str; 46] = [
+const IDS: [&str; 49] = [
     "lie-algebra-eq53",
     "lie-algebra-fig03",
     "lie-algebra-fig04",
@@ -24,11 +24,13 @@ const IDS: [&str; 46] = [
     "lie-algebra-fig19",
     "lie-algebra-fig20",
     "lie-algebra-fig21",
+    "lie-algebra-radii",
     "lie-algebra-sec35",
     "lie-algebra-slow-top",
     "lie-group-fig2",
     "lie-group-fig4",
     "lie-group-fig6",
+    "lie-group-values",
     "projection-fig1",
     "projection-fig2",
     "scaling-fig1",
@@ -45,6 +47,7 @@ const IDS: [&str; 46] = [
     "soi2-fig1",
     "soi2-fig2",
     "soi2-fig4",
+    "soi2-theorem1",
     "soi2-fig6",
     "soi2-fig7",
     "step-control-work-precision",

@@ -31,6 +31,14 @@ const MAX_STEP: f64 = 1e-2;
 const ADAPTIVE_FROM: f64 = 0.4;
 /// The published local error.
 const LOCAL_ERROR: f64 = 1e-7;
+/// Stiffness in N/m of the contact, reduced mass in kg of the two bodies of 4 kg, and speed in m/s at which they meet:
+/// that of the cam's end, 0.4 m from the hinge, at φ̇ = φ₀ W sin(W t) with φ₀ = π/3, W = 2π/3 and t = 0.494.
+const CONTACT_STIFFNESS: f64 = 2e9;
+const REDUCED_MASS: f64 = 2.0;
+const CONTACT_SPEED: f64 = 0.754;
+/// How far the power of ten of s at contact may lie from that of a step with the published local error: masses of the
+/// beams and the constant of the method change the step by a factor, not by an order of magnitude.
+const HALF_AN_ORDER: f64 = 0.5;
 /// When contact begins in s, and how closely the parts are placed for that.
 const CONTACT: (f64, f64) = (0.494, 1e-3);
 /// The published range of s after the impact, from when on it is judged, and for which part of the time.
@@ -313,7 +321,7 @@ pub fn fig10(progress: &Progress) -> Result<Outcome, ExperimentError> {
         "smallest step [s]",
         "at [s]",
         "s",
-        "condition",
+        "condition (none is printed)",
         "round-off of λ [N]",
         "plain error",
     ];
@@ -336,10 +344,8 @@ pub fn fig10(progress: &Progress) -> Result<Outcome, ExperimentError> {
     // stiff friction in a contact, is in both matrices.
     let power = constant.power - scaled.power;
     outcome.check(Check::close("power of h in the ratio of the condition numbers", -4.0, power, 0.1));
-    let ratio = (constant.condition / scaled.condition).log10();
-    outcome.check(Check::within("power of ten of this ratio", 13.0..=16.0, ratio));
     let ratio = constant.round_off / scaled.round_off;
-    outcome.check(Check::within("round-off of λ in N, m_ave = 0 over m_ave = 1", 0.01..=100.0, ratio));
+    outcome.check(Check::within("round-off of λ in N, m_ave = 0 over m_ave = 1", 0.1..=10.0, ratio));
     let ratio = constant.plain_error / scaled.plain_error;
     outcome.check(Check::within("error of a plain elimination, m_ave = 0 over m_ave = 1", 0.1..=10.0, ratio));
     Ok(outcome)
@@ -358,7 +364,14 @@ pub fn fig11(progress: &Progress) -> Result<Outcome, ExperimentError> {
         let scale = run.scale(run.smallest);
         outcome.table.row([run.mass, run.scale_at_contact, scale, part].map(number));
     }
+    // A force k v t that begins within a step leaves an error of k v h³/(6 m) in a position. It is 1e-7 m for a step of
+    // 1e-5 s; the published s of order 1e13 belongs to one of 3e-7 s, whose error is 4e-12 m: it cannot follow from a local
+    // error of 1e-7 in positions, and which measure of it the paper takes is not printed.
+    let step = (6.0 * LOCAL_ERROR * REDUCED_MASS / (CONTACT_STIFFNESS * CONTACT_SPEED)).cbrt();
     let scaled = &strike.runs[1];
+    let (expected, found) = (scaled.scale(step).log10(), scaled.scale_at_contact.log10());
+    let name = "power of ten of s at contact, by a local error of 1e-7 m (published: 13)";
+    outcome.check(Check::close(name, expected, found, HALF_AN_ORDER));
     let part = scaled.time_in_band / (scaled.reached - BAND_FROM);
     outcome.check(Check::at_least("part of the time after 0.5 s with s in 1e8 … 1e11", MIN_PART, part));
     Ok(outcome)

@@ -22,7 +22,7 @@ use kreisel::solve::newton::{NewtonSettings, Refresh, Stop};
 /// The two configuration spaces of the top.
 pub const GROUPS: [Group; 2] = [Group::So3xR3, Group::Se3];
 
-/// ρ∞ of every experiment with the top.
+/// ρ∞ of the papers' experiments with the top.
 const SPECTRAL_RADIUS: f64 = 0.9;
 
 /// How the papers write a group.
@@ -58,6 +58,12 @@ impl TopRun {
     pub fn starting(mut self, start: Start) -> Self {
         self.settings = self.settings.with_start(start);
         self
+    }
+
+    /// Another spectral radius.
+    pub fn damping(mut self, spectral_radius: f64) -> Result<Self, ParameterError> {
+        self.settings = self.settings.with_parameters(Parameters::chung_hulbert(spectral_radius)?);
+        Ok(self)
     }
 
     /// Other local coordinates of the updated Lagrangian method.

@@ -3,8 +3,9 @@
 use super::{EXPERIMENTS, Outcome, Progress};
 use crate::problem::mutation::{self, Mutation};
 
-/// Mistakes, each with an experiment that must notice it.
-const NOTICED: [(Mutation, &str); 8] = [
+/// Mistakes, each with an experiment that must notice it. Not every experiment notices every one: with steps of 0.2 s the
+/// cantilever of `lie-group-fig4` hardly changes with ρ∞ = 0.5 or with another first guess.
+const NOTICED: &[(Mutation, &str)] = &[
     (Mutation::GyroscopicSign, "lie-algebra-slow-top"),
     (Mutation::Inertia, "lie-algebra-slow-top"),
     (Mutation::Weight, "lie-algebra-slow-top"),
@@ -13,6 +14,19 @@ const NOTICED: [(Mutation, &str); 8] = [
     (Mutation::TrivialStart, "lie-algebra-slow-top"),
     (Mutation::Damping, "projection-fig2"),
     (Mutation::EarlyStop, "lie-algebra-fig15"),
+    (Mutation::Predictor, "lie-group-fig6"),
+    (Mutation::Matrix, "lie-group-fig4"),
+    (Mutation::BeamInertia, "lie-group-values"),
+    (Mutation::BeamStiffness, "lie-group-values"),
+    (Mutation::Load, "lie-group-values"),
+    (Mutation::Drive, "lie-group-values"),
+    (Mutation::Scale, "scaling-fig4"),
+    (Mutation::Scale, "scaling-fig8"),
+    (Mutation::ReactionSign, "soi2-fig1"),
+    (Mutation::UncorrectedStep, "soi2-fig1"),
+    (Mutation::Reference, "soi2-fig1"),
+    (Mutation::Damping, "soi2-theorem1"),
+    (Mutation::EarlyStop, "soi2-fig7"),
 ];
 
 fn outcome(id: &str) -> Option<Outcome> {
@@ -22,12 +36,14 @@ fn outcome(id: &str) -> Option<Outcome> {
 
 #[test]
 fn every_mistake_breaks_an_experiment_that_passes_without_it() {
-    for (mistake, id) in NOTICED {
-        // A run that cannot be computed is noticed as well.
-        let noticed = mutation::with(mistake, || outcome(id)).is_none_or(|outcome| !outcome.passed());
-        assert!(noticed, "{id} does not notice {mistake:?}");
-    }
-    for id in ["lie-algebra-slow-top", "projection-fig2", "lie-algebra-fig15"] {
+    // A run that cannot be computed is noticed as well.
+    let passes = |(mistake, id): &&(Mutation, &str)| {
+        mutation::with(*mistake, || outcome(id)).is_some_and(|outcome| outcome.passed())
+    };
+    let unnoticed: Vec<_> = NOTICED.iter().filter(passes).collect();
+    assert!(unnoticed.is_empty(), "{unnoticed:?}");
+    let ids: std::collections::BTreeSet<&str> = NOTICED.iter().map(|(_, id)| *id).collect();
+    for id in ids {
         assert!(outcome(id).is_some_and(|outcome| outcome.passed()), "{id}");
     }
 }

@@ -61,6 +61,8 @@ fn start(form: Form, scaling: Scaling, step: f64) -> Result<Integration<'static>
         .with_option(scaling)
         .with_mass_scale(1.0)
         .with_stiffness_scale(0.0);
+    #[cfg(test)]
+    let settings = crate::problem::mutation::settings(settings);
     Ok(Integrator::with(settings).start(&PENDULUM, initial)?)
 }
 

@@ -202,6 +202,18 @@ impl Columns {
     }
 }
 
+/// A signal of a history at some of its times.
+pub fn column(name: &str, signal: &str, times: &[f64]) -> Result<Vec<f64>, ExperimentError> {
+    let columns = Columns::read(file(name)?)?;
+    let place = columns.names.iter().position(|name| name == signal);
+    let place = place.ok_or_else(|| format!("`validation/{name}` has no `{signal}`"))?;
+    let at = |time: &f64| {
+        let row = columns.times.iter().position(|t| (t - time).abs() < SAME_TIME);
+        Ok(columns.rows[row.ok_or_else(|| format!("`validation/{name}` has no row at {time} s"))?][place])
+    };
+    times.iter().map(at).collect()
+}
+
 /// Distance in s at which two times are the same.
 const SAME_TIME: f64 = 1e-9;
 
@@ -404,11 +416,11 @@ mod tests {
             fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir())
         {
             for path in fs::read_dir(source).unwrap().map(|entry| entry.unwrap().path()) {
-                // What a test of the library compares, and no model says.
-                if path.extension().is_some_and(|extension| extension == "json") {
+                let name = path.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned();
+                // What a test of the library or an experiment of a paper reads.
+                if name.ends_with(".json") || name.starts_with("lie-group/") {
                     continue;
                 }
-                let name = path.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned();
                 assert!(FILES.iter().any(|(file, _)| *file == name), "{name}");
             }
         }

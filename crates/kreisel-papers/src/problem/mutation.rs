@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use kreisel::integrate::{Parameters, Settings, Start};
+use kreisel::integrate::{IterationMatrix, Parameters, Predictor, Settings, Start, StepChange};
 use kreisel::lie::Vector3;
 
 /// A mistake.
@@ -24,6 +24,26 @@ pub enum Mutation {
     Damping,
     /// Newton's iteration stops after a correction of a thousandth.
     EarlyStop,
+    /// Accelerations of the last step as the first guess of Newton's iteration.
+    Predictor,
+    /// The matrix of Newton's iteration without stiffness.
+    Matrix,
+    /// A second moment of mass of the beams that is a tenth too large.
+    BeamInertia,
+    /// A torsional stiffness of the beams that is a hundredth too large.
+    BeamStiffness,
+    /// A force that is a hundredth too large.
+    Load,
+    /// A drive that is a hundredth too fast.
+    Drive,
+    /// Forces scaled by a constant in place of h⁻².
+    Scale,
+    /// A reaction with the wrong sign.
+    ReactionSign,
+    /// a_n left where it is when the step changes.
+    UncorrectedStep,
+    /// An exact value at the wrong time.
+    Reference,
 }
 
 thread_local! {
@@ -60,7 +80,35 @@ pub fn settings(settings: Settings) -> Settings {
         Some(Mutation::Damping) => {
             settings.with_parameters(Parameters::chung_hulbert(0.5).unwrap_or(settings.parameters()))
         }
+        Some(Mutation::Predictor) => settings.with_predictor(Predictor::ConstantAcceleration),
+        Some(Mutation::Matrix) => settings.with_iteration_matrix(IterationMatrix::Simplified),
+        Some(Mutation::Scale) => settings.with_mass_scale(0.0).with_stiffness_scale(1.0),
+        Some(Mutation::UncorrectedStep) => {
+            settings.with_step_change(StepChange { adjust_acceleration: false, ..settings.step_change() })
+        }
         Some(Mutation::EarlyStop) => settings.with_newton_tolerances(1e-3, 1e-3),
         _ => settings,
     }
+}
+
+/// The text of a model with a mistake in it.
+pub fn model(text: String) -> String {
+    let (right, wrong) = match ACTIVE.get() {
+        Some(Mutation::BeamInertia) => ("[20, 10, 10]", "[22, 10, 10]"),
+        Some(Mutation::BeamStiffness) => ("torsional-stiffness = 1e3", "torsional-stiffness = 1.01e3"),
+        Some(Mutation::Load) => ("50*max", "50.5*max"),
+        Some(Mutation::Drive) => ("speed = -5", "speed = -5.05"),
+        _ => return text,
+    };
+    text.replace(right, wrong)
+}
+
+/// A multiplier of [JayNegrut2008, Eqs. (15)].
+pub fn reaction(multiplier: f64) -> f64 {
+    if is_active(Mutation::ReactionSign) { -multiplier } else { multiplier }
+}
+
+/// Distance in time at which an exact value is looked up.
+pub fn reference(distance: f64) -> f64 {
+    if is_active(Mutation::Reference) { 0.0 } else { distance }
 }

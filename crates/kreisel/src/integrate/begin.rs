@@ -16,7 +16,7 @@ use crate::constrained::{
     Kkt, KktFailure, Redundancy, StartReport, check_initial, closed, refuse, start_velocity,
 };
 use crate::dae::{Dae, Initial, Shape, Values};
-use crate::solve::newton::Refresh;
+use crate::solve::newton::{Refresh, Stop};
 
 impl Integrator {
     /// Makes the initial values consistent and finds the method's starting values.
@@ -162,6 +162,13 @@ fn check_settings(settings: &Settings) -> Result<(), StartError> {
     for (name, value) in [("newton-rtol", settings.newton_rtol), ("newton-atol", settings.newton_atol)] {
         if !(value > 0.0 && value.is_finite()) {
             return Err(StartError::Tolerance { name, value });
+        }
+    }
+    if settings.newton.stop == Stop::SmallResidual {
+        for value in settings.residual_tolerances {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(StartError::Tolerance { name: "residual-tolerances", value });
+            }
         }
     }
     if let Some(control) = &settings.error_control {

@@ -2,17 +2,34 @@
 
 use super::control::ErrorControl;
 use super::scheme::{Chosen, Method, MethodOption, Parameters};
-use crate::solve::newton::{NewtonSettings, Refresh};
+use super::words::words;
+use crate::solve::newton::{NewtonSettings, Refresh, Stop};
 
-/// M_α, the mass matrix that goes with a_n in methods that balance forces at two times [JayNegrut2008, §3].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PastMass {
-    /// That of the step before, M_{(1+α)−1}.
-    #[default]
-    Kept,
-    /// Evaluated anew: M(t_n + αh, q_n ∘ exp(αh ṽ_n)).
-    Renewed,
+words! {
+    Start {
+        OrderPreserving = "order-preserving",
+        ImprovedAcceleration = "improved-acceleration",
+        Implicit = "implicit",
+        Trivial = "trivial",
+    }
+    Predictor {
+        Adaptive = "adaptive",
+        LinearAcceleration = "linear",
+        ConstantAcceleration = "constant",
+        ZeroAcceleration = "zero",
+    }
+    IterationMatrix { Mixed = "mixed", Exact = "exact", Simplified = "simplified" }
+    Refresh {
+        WhenCheaper = "when-cheaper",
+        WhenSlow = "when-slow",
+        EveryStep = "every-step",
+        EveryIteration = "every-iteration",
+    }
+    Stop {
+        EstimatedError = "estimated-error",
+        SmallIncrement = "small-increment",
+        SmallResidual = "small-residual",
+    }
 }
 
 /// Starting values of the method.
@@ -109,13 +126,13 @@ pub struct Settings {
     pub(crate) error_control: Option<ErrorControl>,
     pub(crate) step_change: StepChange,
     pub(crate) start: Start,
-    pub(crate) past_mass: PastMass,
     pub(crate) predictor: Predictor,
     pub(crate) iteration_matrix: IterationMatrix,
     pub(crate) newton_rtol: f64,
     pub(crate) newton_atol: f64,
     pub(crate) multiplier_slack: f64,
     pub(crate) newton: NewtonSettings,
+    pub(crate) residual_tolerances: [f64; 2],
     pub(crate) mass_scale: Option<f64>,
     pub(crate) stiffness_scale: Option<f64>,
     pub(crate) report_condition: bool,
@@ -133,13 +150,13 @@ impl Settings {
             error_control: None,
             step_change: StepChange::default(),
             start: Start::default(),
-            past_mass: PastMass::default(),
             predictor: Predictor::default(),
             iteration_matrix: IterationMatrix::default(),
             newton_rtol: 1e-10,
             newton_atol: 1e-12,
             multiplier_slack: 1e3,
             newton: NewtonSettings::default(),
+            residual_tolerances: [0.0; 2],
             mass_scale: None,
             stiffness_scale: None,
             report_condition: false,
@@ -174,6 +191,15 @@ impl Settings {
     #[must_use]
     pub fn with_newton_tolerances(self, rtol: f64, atol: f64) -> Self {
         Self { newton_rtol: rtol, newton_atol: atol, ..self }
+    }
+
+    /// The same with an iteration that ends as soon as ‖r‖ and ‖Φ‖ are below these, looked at before each solve
+    /// [BrulsCardonaArnold2012, Table 1]; r as the system gives it, in N and N m, Φ in m and rad.
+    #[must_use]
+    pub fn with_residual_tolerances(mut self, balance: f64, violation: f64) -> Self {
+        self.newton.stop = Stop::SmallResidual;
+        self.residual_tolerances = [balance, violation];
+        self
     }
 
     /// The same with another time to renew the matrix of Newton's iteration.
@@ -229,8 +255,6 @@ getters! {
     step_change: StepChange;
     /// Starting values.
     start: Start;
-    /// Mass matrix that goes with a_n where forces are balanced at two times.
-    past_mass: PastMass;
     /// First guess of Newton's iteration.
     predictor: Predictor;
     /// Matrix of Newton's iteration.
@@ -244,6 +268,8 @@ getters! {
     multiplier_slack: f64;
     /// Iterations and renewal of the matrix.
     newton: NewtonSettings;
+    /// Sizes of ‖r‖ and ‖Φ‖ below which the iteration ends where it stops by the residual.
+    residual_tolerances: [f64; 2];
     /// m_ave of the scaling s = k_ave + m_ave/h² [BottassoBauchauCardona2007, Eq. (28)]; from the system if
     /// absent.
     mass_scale: Option<f64>;
@@ -262,7 +288,6 @@ changes! {
     with_error_control, error_control: Option<ErrorControl>;
     with_step_change, step_change: StepChange;
     with_start, start: Start;
-    with_past_mass, past_mass: PastMass;
     with_predictor, predictor: Predictor;
     with_iteration_matrix, iteration_matrix: IterationMatrix;
     with_multiplier_slack, multiplier_slack: f64;

@@ -208,6 +208,7 @@ impl Document {
         let place = text.place().clone();
         let content = match (kind.key(key).map(|key| key.value), text.content().parse()) {
             (Some(ValueKind::Boolean), Ok(truth)) => Content::Boolean(truth),
+            (Some(ValueKind::Numbers(..)), _) => array(&text).unwrap_or(Content::Text(text)),
             _ => Content::Text(text),
         };
         let entry = Entry { key: key.into(), key_place: place.clone(), value: Value { place, content } };
@@ -731,6 +732,12 @@ fn named_files(entries: &Entries, files: &mut Vec<PathBuf>) {
             _ => {}
         }
     }
+}
+
+/// The values of a text in brackets, such as `[1, 2]`.
+fn array(text: &Text) -> Option<Content> {
+    let content = value::parse_value(text.place().file()).ok()?.content;
+    matches!(content, Content::Array(_)).then_some(content)
 }
 
 /// Suggests a file of the same folder whose name is near.

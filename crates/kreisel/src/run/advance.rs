@@ -29,6 +29,8 @@ pub struct Run<'m> {
     end_time: f64,
     /// Times strictly inside the run at which inputs are not smooth, the earliest last.
     corners: Vec<f64>,
+    /// Times at which velocities are projected, the earliest last.
+    projections: Vec<f64>,
     /// Whether the inputs have a corner where the run starts, and where it ends.
     corner_at_ends: [bool; 2],
     /// Times that differ by less are the same, in s.
@@ -106,6 +108,7 @@ impl Machine {
             integration,
             end_time: plan.end_time,
             corners: Vec::new(),
+            projections: plan.velocity_projection.clone(),
             corner_at_ends: [false; 2],
             slack: SAME_TIME * plan.integration.step,
             begun: false,
@@ -113,6 +116,9 @@ impl Machine {
             variants: self.variants(),
             earlier: Statistics::default(),
         };
+        let start = run.integration.values().time + run.slack;
+        run.projections.retain(|time| *time > start);
+        run.projections.sort_by(|a, b| b.total_cmp(a));
         run.extend(plan.end_time);
         Ok(run)
     }
@@ -195,6 +201,9 @@ impl<'m> Run<'m> {
         self.begun = reader.flag().map_err(StateError::from)?;
         self.corners = reader.numbers().map_err(StateError::from)?;
         self.events.restore(reader).map_err(StateError::from)?;
+        // A run that is saved has done all that was to be done at its time.
+        let done = self.integration.values().time + self.slack;
+        self.projections.retain(|time| *time > done);
         Ok(())
     }
 
@@ -297,8 +306,13 @@ impl<'m> Run<'m> {
         if (time - before).abs() <= self.slack {
             return Ok(Some(RunEnding::Done));
         }
-        let corner = self.corners.last().copied().filter(|corner| *corner <= time + self.slack);
-        let end = corner.unwrap_or(time);
+        let until =
+            |times: &[f64], limit: f64| times.last().copied().filter(|next| *next <= limit + self.slack);
+        let corner = until(&self.corners, time);
+        let projection = until(&self.projections, corner.unwrap_or(time));
+        let corner =
+            corner.filter(|corner| projection.is_none_or(|time| (corner - time).abs() <= self.slack));
+        let end = corner.or(projection).unwrap_or(time);
         let mut watch = StepWatch {
             machine: self.machine,
             observer,
@@ -323,15 +337,19 @@ impl<'m> Run<'m> {
         // A run that nothing stopped has arrived, though what is left may be less than a step that can be
         // taken.
         let arrived = now == end || !(stopped || changed);
-        if arrived && corner.is_none() {
+        if arrived && corner.is_none() && projection.is_none() {
             return Ok(Some(if stopped { RunEnding::Stopped } else { RunEnding::Done }));
         }
-        if arrived {
+        if arrived && corner.is_some() {
             self.corners.pop();
         }
-        if arrived && !changed {
+        if arrived && projection.is_some() {
+            self.projections.retain(|time| *time > end + self.slack);
+            self.integration.project_velocity()?;
+        }
+        if arrived && corner.is_some() && !changed {
             self.integration.pass_corner()?
-        } else if arrived || changed {
+        } else if (arrived && corner.is_some()) || changed {
             self.integration.restart()?
         }
         if !stopped {

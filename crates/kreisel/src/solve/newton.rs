@@ -73,6 +73,10 @@ pub enum Stop {
     EstimatedError,
     /// When a correction itself is below the tolerance: one iteration more, as a rule.
     SmallIncrement,
+    /// When the residual is small, looked at before a correction: its norm over the equations of primary unknowns
+    /// and that over all others, each against its [limit](NewtonSettings::residual_limits)
+    /// [BrulsCardonaArnold2012, Table 1].
+    SmallResidual,
 }
 
 /// Settings of the iteration.
@@ -84,13 +88,22 @@ pub struct NewtonSettings {
     pub refresh: Refresh,
     /// When the iteration ends.
     pub stop: Stop,
+    /// Norms of the residual below which it ends by [`Stop::SmallResidual`]: of primary unknowns' equations, and of
+    /// all others.
+    pub residual_limits: [f64; 2],
     /// Whether corrections that lead uphill are cut; without it every correction is taken whole.
     pub line_search: bool,
 }
 
 impl Default for NewtonSettings {
     fn default() -> Self {
-        Self { max_iterations: 30, refresh: Refresh::default(), stop: Stop::default(), line_search: true }
+        Self {
+            max_iterations: 30,
+            refresh: Refresh::default(),
+            stop: Stop::default(),
+            residual_limits: [0.0; 2],
+            line_search: true,
+        }
     }
 }
 
@@ -178,6 +191,8 @@ pub struct Newton {
     /// The next correction with the present matrix.
     next: Vec<f64>,
     tolerances: Vec<f64>,
+    /// Which equations are those of primary unknowns.
+    is_primary: Vec<bool>,
     has_factors: bool,
     history: ContractionHistory,
     counts: NewtonCounts,
@@ -187,7 +202,12 @@ impl Newton {
     /// Makes room for systems of a square pattern.
     pub fn new(pattern: Arc<BlockPattern>, roles: &[Role]) -> Self {
         let size = pattern.row_count();
+        let mut is_primary = vec![true; size];
+        for (group, role) in roles.iter().enumerate() {
+            is_primary[pattern.row_range(group)].fill(*role == Role::Primary);
+        }
         Self {
+            is_primary,
             solver: LinearSolver::with_dropped_blocks(&pattern, roles),
             matrix: BlockMatrix::zeros(pattern),
             residual: vec![0.0; size],
@@ -366,6 +386,9 @@ impl Newton {
         let mut iterations = 0;
         let mut norm = f64::INFINITY;
         while iterations < settings.max_iterations {
+            if settings.stop == Stop::SmallResidual && self.is_solved(settings.residual_limits) {
+                return Ok(iterations);
+            }
             let fresh = renew;
             let source = match (renew, std::mem::take(&mut at_hand)) {
                 (false, _) => MatrixSource::Kept,
@@ -393,6 +416,7 @@ impl Newton {
             let converged = match settings.stop {
                 Stop::EstimatedError => rate < 1.0 && norm * rate / (1.0 - rate) <= contraction.share(),
                 Stop::SmallIncrement => norm <= contraction.share(),
+                Stop::SmallResidual => false,
             };
             if converged {
                 if self.history.doubts(&contraction, norm) && self.evaluate(system).is_ok() {
@@ -424,7 +448,20 @@ impl Newton {
             let fresh = contraction.renewed && settings.refresh != Refresh::WhenSlow;
             renew |= fresh && norm > NEAR && norm * rate * rate > 1.0;
         }
+        if settings.stop == Stop::SmallResidual && self.is_solved(settings.residual_limits) {
+            return Ok(iterations);
+        }
         Err(NewtonFailure::NotConverged { iterations, norm, worst: self.worst() })
+    }
+
+    /// Whether the residual that was evaluated last has norms below these: over the equations of primary unknowns,
+    /// and over all others.
+    fn is_solved(&self, limits: [f64; 2]) -> bool {
+        let mut squares = [0.0; 2];
+        for (value, is_primary) in self.residual.iter().zip(&self.is_primary) {
+            squares[usize::from(!is_primary)] += value * value;
+        }
+        squares.iter().zip(limits).all(|(square, limit)| square.sqrt() < limit || *square == 0.0)
     }
 
     /// Size of the next correction with the present matrix, from the residual that was evaluated last.
@@ -564,6 +601,25 @@ mod tests {
         let mut root = Root(1.5);
         assert_eq!(newton().solve(&mut root, &settings), Ok(3));
         assert!((root.0 - 2.0_f64.sqrt()).abs() < 1e-10);
+    }
+
+    #[test]
+    fn a_small_residual_is_seen_before_the_next_correction() {
+        // From 1.5 residuals of x² = 2 are 0.25, 6.9e-3, 6.0e-6 and 4.5e-12.
+        let settings = |limit: f64| NewtonSettings {
+            refresh: Refresh::EveryIteration,
+            stop: Stop::SmallResidual,
+            residual_limits: [limit, 0.0],
+            ..Default::default()
+        };
+        for (limit, iterations) in [(0.3, 0), (0.2, 1), (1e-4, 2), (1e-8, 3)] {
+            assert_eq!(newton().solve(&mut Root(1.5), &settings(limit)), Ok(iterations), "{limit}");
+        }
+        // Below round-off there is no end.
+        let failure = newton().solve(&mut Root(1.5), &settings(1e-20));
+        assert!(matches!(failure, Err(NewtonFailure::NotConverged { .. })), "{failure:?}");
+        let few = NewtonSettings { max_iterations: 2, ..settings(1e-4) };
+        assert_eq!(newton().solve(&mut Root(1.5), &few), Ok(2));
     }
 
     #[test]

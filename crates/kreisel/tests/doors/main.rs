@@ -11,3 +11,4 @@ mod results_vtkhdf;
 mod run;
 mod schema;
 mod stepper;
+mod study;

@@ -279,7 +279,7 @@ fn soi2_has_the_errors_of_an_independent_implementation() {
 fn both_choices_of_the_past_mass_matrix_have_order_two() {
     for past_mass in [PastMass::Kept, PastMass::Renewed] {
         let run = |h: f64| {
-            let settings = settings(SOI2, h).with_past_mass(past_mass);
+            let settings = settings(SOI2, h).with_option(past_mass);
             let (initial, steps) = (NonlinearReactions.initial(), steps(Sequence::Alternating, h));
             errors(&NonlinearReactions, initial, settings, &steps, nonlinear_exact)
         };

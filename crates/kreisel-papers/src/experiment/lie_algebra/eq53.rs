@@ -121,7 +121,7 @@ fn transient(spectral_radius: f64, constants: &[f64]) -> Series {
 }
 
 /// c_n / C_q of [ArnoldCardonaBruls2015, Eq. (53)].
-fn error_constant(rho: f64, step: usize) -> f64 {
+pub fn error_constant(rho: f64, step: usize) -> f64 {
     let n = step as f64;
     let power = |exponent: i32| (-rho).powi(exponent);
     let step = step as i32;

@@ -20,6 +20,7 @@ pub mod fig18;
 pub mod fig19;
 pub mod fig20;
 pub mod fig21;
+pub mod radii;
 pub mod sec35;
 pub mod slow_top;
 mod transient;

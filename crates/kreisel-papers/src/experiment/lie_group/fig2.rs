@@ -92,7 +92,7 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
             outcome.table.row(cells.into_iter().chain(work));
         }
     }
-    check_counts(&mut outcome, counts[0], counts[1]);
+    check_counts(&mut outcome, [counts[0], counts[1]], [3.0; 2]);
     let [lie, conformal, vector] = [changes[0], changes[1], changes[2]].map(f64::abs);
     outcome.check(Check::at_most("energy change of Lie-α against UL-CRV", 0.01, lie / conformal));
     outcome.check(Check::at_most(

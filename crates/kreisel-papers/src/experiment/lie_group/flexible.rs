@@ -3,13 +3,13 @@
 use super::super::{Check, ExperimentError, Outcome, number};
 use kreisel::integrate::{
     INDEX3, Integrator, IterationMatrix, Method, Observer, Parameters, Parametrization, Predictor, Settings,
-    Statistics, UPDATED_LAGRANGIAN,
+    Start, Statistics, UPDATED_LAGRANGIAN,
 };
 use kreisel::machine::{Machine, SettingTexts};
 use kreisel::part::MachineReader;
 use kreisel::report::figure::Series;
 use kreisel::run::{Recorder, RunEnding, RunError, Trajectory};
-use kreisel::solve::newton::{NewtonSettings, Refresh, Stop};
+use kreisel::solve::newton::{NewtonSettings, Refresh};
 
 /// The methods of the paper with its names.
 pub const METHODS: [(&str, Method); 2] = [("Lie-α", INDEX3), ("UL-CRV", UPDATED_LAGRANGIAN)];
@@ -25,22 +25,23 @@ pub fn settings(method: Method, parameters: Parameters, step: f64) -> Settings {
     Settings::new(method, parameters, step).with_option(Parametrization::Crv)
 }
 
-/// The same with the iteration of [BrulsCardonaArnold2012, Table 1]: its first guess, a new matrix every
-/// time, corrections taken whole; and with the tolerances of [ArnoldCardonaBruls2015, §3.3], the same for
-/// positions and multipliers.
+/// tol_r in N and N m, and tol_Φ in m and rad. The paper prints none; these were chosen because they give its mean
+/// iterations in all three examples: the check shows that one pair can, not that it is the paper's. Of the powers of
+/// ten from 100 to 1e-7 and from 1e-3 to 1e-12, those that do within ±0.15 are tol_r = 1 with tol_Φ from 1e-7 to 1e-9:
+/// another tol_r changes the count of the second example, a smaller tol_Φ that of the third, a larger one that of the
+/// first.
+pub const TOLERANCES: [f64; 2] = [1.0, 1e-8];
+
+/// The same with the iteration of [BrulsCardonaArnold2012, Table 1]: its start, its first guess, a new matrix every
+/// time, corrections taken whole, and its end as soon as ‖r‖ < tol_r and ‖Φ‖ < tol_Φ.
 pub fn as_published(settings: Settings) -> Settings {
-    let newton = NewtonSettings {
-        refresh: Refresh::EveryIteration,
-        stop: Stop::SmallIncrement,
-        line_search: false,
-        ..settings.newton()
-    };
+    let newton = NewtonSettings { refresh: Refresh::EveryIteration, line_search: false, ..settings.newton() };
     settings
+        .with_start(Start::Trivial)
         .with_predictor(Predictor::ZeroAcceleration)
-        .with_newton_tolerances(1e-8, 1e-10)
-        .with_multiplier_slack(1.0)
         .with_iteration_matrix(IterationMatrix::Exact)
         .with_newton(newton)
+        .with_residual_tolerances(TOLERANCES[0], TOLERANCES[1])
 }
 
 /// Runs a machine until a time, and keeps its signals at multiples of `output_step`.
@@ -50,6 +51,8 @@ pub fn run(
     end: f64,
     output_step: f64,
 ) -> Result<(Trajectory, Statistics), ExperimentError> {
+    #[cfg(test)]
+    let settings = crate::problem::mutation::settings(settings);
     let mut plan = machine.plan()?;
     (plan.end_time, plan.integration) = (end, settings);
     let mut run = machine.start(&plan)?;
@@ -72,6 +75,8 @@ pub fn run_through(
     end: f64,
     output_step: f64,
 ) -> Result<(Trajectory, Statistics), ExperimentError> {
+    #[cfg(test)]
+    let settings = crate::problem::mutation::settings(settings);
     let mut integration = Integrator::with(settings).start(machine.system(), machine.initial().clone())?;
     let mut recorder = Recorder::new(machine, Some(output_step), Trajectory::new(machine));
     recorder.started(integration.values());
@@ -84,17 +89,24 @@ pub fn iterations(statistics: &Statistics) -> f64 {
     statistics.iterations as f64 / statistics.steps as f64
 }
 
-/// The same for runs as published: there the residual shows that the solution is reached, and the small
-/// correction that shows it here is not counted. The paper prints no tolerances. With those of [`as_published`]
-/// 2, 3.95 and 2.60 come out where it prints 3, 3.83 or 3.77, and 3.05 or 3.06: smaller ones raise the first
-/// and the last, but the second as well, so that no choice gives all three.
+/// The same for runs as published: passes of the loop of [BrulsCardonaArnold2012, Table 1], the last of which only
+/// finds that the residuals are small.
 pub fn published_iterations(statistics: &Statistics) -> f64 {
-    iterations(statistics) - 1.0
+    iterations(statistics) + 1.0
 }
 
-/// What the paper concludes from its counts: both methods need as many iterations.
-pub fn check_counts(outcome: &mut Outcome, lie: f64, conformal: f64) {
-    let difference = (lie - conformal).abs();
+/// How far mean iterations may lie from the published ones: elements and tolerances are not the paper's.
+const COUNT_TOLERANCE: f64 = 0.3;
+
+/// Checks mean iterations of both methods against the published ones, and what the paper concludes from them: both
+/// methods need as many. The tolerances are printed with them.
+pub fn check_counts(outcome: &mut Outcome, found: [f64; 2], published: [f64; 2]) {
+    let [balance, violation] = TOLERANCES;
+    for (((name, _), found), published) in METHODS.into_iter().zip(found).zip(published) {
+        let label = format!("iterations a step, {name}, tol_r = {balance}, tol_Φ = {violation:e}");
+        outcome.check(Check::close(label, published, found, COUNT_TOLERANCE));
+    }
+    let difference = (found[0] - found[1]).abs();
     outcome.check(Check::at_most("difference in iterations a step, Lie-α and UL-CRV", 0.1, difference));
 }
 

@@ -4,5 +4,6 @@ pub mod fig2;
 pub mod fig4;
 pub mod fig6;
 mod flexible;
+pub mod values;
 
 pub use flexible::as_published;

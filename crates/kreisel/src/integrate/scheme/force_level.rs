@@ -20,12 +20,12 @@
 
 use std::sync::Arc;
 
-use super::super::settings::PastMass;
 use super::super::state::State;
 use super::alpha::{Alpha, Base, Formulation};
 use super::implicit::{MatrixPoint, Room, Step, StepEquations};
 use super::index3::Index3Step;
-use super::{Family, Item, Method, SchemeEntry, Tools, Trial};
+use super::option::option;
+use super::{Family, Item, Method, MethodOption, SchemeEntry, Tools, Trial};
 use crate::constrained::{Copies, Layout};
 use crate::dae::{Couplings, Point, Residual, Shape, Tangent, TangentWeights, Values, Wanted, ask};
 use crate::solve::block::BlockMatrix;
@@ -39,10 +39,28 @@ pub const HHT_I3: Method = Method(&SchemeEntry {
     family: Family::Hht,
     leaves_hidden_residual: ForceLevel::LEAVES_HIDDEN_RESIDUAL,
     error_constant: ForceLevel::position_error_constant,
-    options: &[],
+    options: &[PastMass::ENTRY],
     suit: |_| {},
     new: Alpha::<ForceLevel>::boxed,
 });
+
+/// M_α, the mass matrix that goes with a_n in methods that balance forces at two times [JayNegrut2008, §3].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PastMass {
+    /// That of the step before, M_{(1+α)−1}.
+    Kept,
+    /// Evaluated anew: M(t_n + αh, q_n ∘ exp(αh ṽ_n)).
+    Renewed,
+}
+
+option! {
+    PastMass,
+    "past-mass",
+    "Mass matrix that goes with the acceleration of the step before in `soi2`, `hht-i3` and `hht-soi2`: that of that step, or a new one.",
+    "Mass matrix of the step before in place of the model's",
+    Kept = "kept",
+    Renewed = "renewed",
+}
 
 /// The mass matrix of a step and what the balance of forces takes over from the step before; with the equations
 /// of `index3` it is `hht-i3`.
@@ -117,7 +135,7 @@ impl ForceLevel {
         let alpha = parameters.offset();
         let now = base.state.values();
         let at = Point { velocity: base.velocity, ..now.point() };
-        if !self.known || on.settings.past_mass == PastMass::Renewed {
+        if !self.known || on.settings.option::<PastMass>() == PastMass::Renewed {
             self.set_mass(on, &at, alpha * step);
             self.inertia.fill(0.0);
             self.mass.multiply_add(1.0, base.a, &mut self.inertia);

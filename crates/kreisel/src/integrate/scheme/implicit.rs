@@ -20,7 +20,7 @@ use crate::constrained::{COMPLIANCE, ClosureFailure, ClosureGoal, KktFailure, La
 use crate::dae::{Couplings, Dae, Point};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::{
-    ContractionHistory, Newton, NewtonCounts, NewtonFailure, NonlinearSystem, Refresh,
+    ContractionHistory, Newton, NewtonCounts, NewtonFailure, NewtonSettings, NonlinearSystem, Refresh,
 };
 
 /// Redundant constraints that give way by more than this part of the machine's length contradict each other:
@@ -264,8 +264,11 @@ impl NewtonStep {
         guess: &mut Guesser,
     ) -> Result<usize, StepError> {
         let mut iterations = 0;
+        let [balance, violation] = settings.residual_tolerances;
+        let scale = Coefficients::new(settings, step).scale;
+        let iteration = NewtonSettings { residual_limits: [balance / scale, violation], ..settings.newton };
         self.solve_by(equations, on, settings, state, step, trial, guess, &mut |equations, newton| {
-            iterations = newton.solve(equations, &settings.newton)?;
+            iterations = newton.solve(equations, &iteration)?;
             Ok(())
         })?;
         Ok(iterations)

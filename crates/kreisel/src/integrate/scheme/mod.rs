@@ -32,7 +32,7 @@ use crate::dae::{Couplings, Dae, Shape, Values};
 use crate::solve::newton::{NewtonFailure, NonlinearSystem};
 
 pub use bdf2::{BDF2, Form, Scaling};
-pub use force_level::HHT_I3;
+pub use force_level::{HHT_I3, PastMass};
 pub(super) use implicit::{NewtonStep, kkt_error};
 pub use index2::INDEX2;
 pub use index3::INDEX3;

@@ -135,12 +135,12 @@ impl Chosen {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Form, Parametrization, Scaling};
+    use super::super::super::{Form, Parametrization, PastMass, Scaling};
     use super::*;
 
     #[test]
     fn options_are_listed_once_and_the_first_word_is_the_default() {
-        assert_eq!(OPTIONS, [Parametrization::ENTRY, Form::ENTRY, Scaling::ENTRY]);
+        assert_eq!(OPTIONS, [PastMass::ENTRY, Parametrization::ENTRY, Form::ENTRY, Scaling::ENTRY]);
         for option in OPTIONS {
             assert_eq!(option.default, format!("\"{}\"", option.words[0]));
             assert_eq!(Chosen::default().word(option), option.words[0]);

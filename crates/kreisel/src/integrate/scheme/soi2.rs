@@ -23,10 +23,10 @@
 
 use super::super::state::State;
 use super::alpha::{Alpha, Base, Formulation};
-use super::force_level::ForceLevel;
+use super::force_level::{ForceLevel, PastMass};
 use super::implicit::{MatrixPoint, Room, Step, StepEquations, TwoParts};
 use super::work::Coefficients;
-use super::{Family, Item, Method, SchemeEntry, Tools, Trial};
+use super::{Family, Item, Method, MethodOption, SchemeEntry, Tools, Trial};
 use crate::constrained::{Copies, CopyIndex, Layout, RowKind, comply};
 use crate::dae::{Couplings, Point, Reactions, Shape, Tangent, Values, Wanted, ask};
 use crate::solve::block::BlockMatrix;
@@ -40,7 +40,7 @@ pub const SOI2: Method = Method(&SchemeEntry {
     family: Family::ChungHulbert,
     leaves_hidden_residual: Soi2::LEAVES_HIDDEN_RESIDUAL,
     error_constant: Soi2::position_error_constant,
-    options: &[],
+    options: &[PastMass::ENTRY],
     suit: |_| {},
     new: Alpha::<Soi2>::boxed,
 });

@@ -2,11 +2,13 @@
 
 use serde_json::json;
 
-use super::StepSize;
-use super::table::{Setting, choice, flag};
-use crate::integrate::{Family, Method, OptionEntry, POSSIBLE_RADII, Parameters, SCHEMES, damps_enough};
+use super::table::{Given, Setting, choice, flag};
+use super::{RunSettings, StepSize};
+use crate::integrate::{
+    Family, Method, OptionEntry, POSSIBLE_RADII, ParameterError, Parameters, SCHEMES, damps_enough,
+};
 use crate::model::const_text::{ConstText, const_text};
-use crate::model::{Dimension, Key, Need, ValueKind};
+use crate::model::{Dimension, Key, ModelErrors, Need, ValueKind};
 
 /// What each method does: "Formulation of the constraints: `index2` keeps …; `index3` …."
 const METHOD_DOC: &str = const_text!(write_doc);
@@ -63,6 +65,71 @@ pub(super) const SPECTRAL_RADIUS: Setting = Setting {
         Some(json!(if has_choice { run.spectral_radius } else { 0.0 }))
     },
 };
+
+/// Comes after [`SPECTRAL_RADIUS`], in whose place it stands.
+pub(super) const HHT_ALPHA: Setting = Setting {
+    key: Key::new("hht-alpha", ValueKind::Number(Dimension::NONE), Need::Optional).doc(
+        "α of the method of Hilber, Hughes and Taylor, 0 to 1/3, in place of `spectral-radius`, which then is (1 − α)/(1 + α).",
+    ),
+    flag: flag("NUMBER", "α of the HHT method in place of the model's parameters"),
+    read: |given, run| match given.optional_number()? {
+        Some(alpha) => take(given, run, Parameters::hht(alpha)),
+        None => Ok(()),
+    },
+    show: |_, _| None,
+};
+
+/// Comes after [`SPECTRAL_RADIUS`] and [`HHT_ALPHA`], in whose place it stands.
+pub(super) const ALPHA_PARAMETERS: Setting = Setting {
+    key: Key::new("alpha-parameters", ValueKind::Numbers(Dimension::NONE, &[4]), Need::Optional).doc(
+        "α_m, α_f, β and γ of the generalized-α methods, in place of those that `spectral-radius` gives.",
+    ),
+    flag: flag("NUMBERS", "`[α_m, α_f, β, γ]` in place of the model's parameters"),
+    read: |given, run| {
+        let Some(numbers) = given.optional_numbers()? else { return Ok(()) };
+        let [alpha_m, alpha_f, beta, gamma] = numbers[..] else { return Ok(()) };
+        take(given, run, Parameters::new(alpha_m, alpha_f, beta, gamma))
+    },
+    show: |run, _| {
+        let parameters = &run.integrator.parameters;
+        let (m, f) = (parameters.alpha_m(), parameters.alpha_f());
+        let has_choice = run.integrator.method.family() != Family::Fixed;
+        has_choice.then(|| json!([m, f, parameters.beta(), parameters.gamma()]))
+    },
+};
+
+/// Takes parameters that stand in place of those by the spectral radius.
+fn take(
+    given: &Given,
+    run: &mut RunSettings,
+    parameters: Result<Parameters, ParameterError>,
+) -> Result<(), ModelErrors> {
+    given.alone([SPECTRAL_RADIUS.key.name, HHT_ALPHA.key.name, ALPHA_PARAMETERS.key.name])?;
+    let method = run.integrator.method;
+    if method.family() == Family::Fixed {
+        let requirement = format!("left out with `{}`, which has no parameters", method.word());
+        return Err(given.unsuitable(&requirement, "given"));
+    }
+    let parameters = parameters.map_err(|error| match error {
+        ParameterError::Hht(alpha) => given.unsuitable("between 0 and 1/3", alpha),
+        ParameterError::Order { gamma, required } => {
+            let requirement = format!("of second order, with γ = 1/2 - (α_m - α_f) = {required}");
+            given.unsuitable(&requirement, format!("γ = {gamma}"))
+        }
+        _ => given.unsuitable("such that α_m < 1, α_f < 1 and β > 0", "others"),
+    })?;
+    if method.family() == Family::Hht && parameters.alpha_m() != 0.0 {
+        let requirement = format!("with α_m = 0 for `{}`", method.word());
+        return Err(given.unsuitable(&requirement, parameters.alpha_m()));
+    }
+    let radius = parameters.spectral_radius();
+    if run.step == Some(StepSize::Auto) && !damps_enough(radius) {
+        let requirement = format!("such that the spectral radius is {POSSIBLE_RADII}");
+        return Err(given.unsuitable(&requirement, radius));
+    }
+    (run.integrator.parameters, run.spectral_radius) = (parameters, radius);
+    Ok(())
+}
 
 /// Parameters of a method by its spectral radius, or the radii that are possible.
 fn parameters(method: Method, spectral_radius: f64) -> Result<Parameters, &'static str> {

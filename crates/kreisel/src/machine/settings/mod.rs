@@ -52,6 +52,8 @@ pub struct RunSettings {
     pub(crate) spectral_radius: f64,
     /// Group of bodies that do not name their own.
     pub(crate) group: BodyGroup,
+    /// Times at which velocities are projected onto the hidden constraints, in s.
+    pub(crate) velocity_projection: Vec<f64>,
     /// Parts that are switched off when the run starts.
     pub(crate) off_at_start: Vec<Reference>,
     /// Whether the usual sensors are recorded beside those of the model.
@@ -177,6 +179,8 @@ pub struct RunPlan {
     pub accuracy: Option<f64>,
     /// Whether runs with larger steps tell how large the error is.
     pub error_estimate: bool,
+    /// Times at which velocities are projected onto the hidden constraints, in s.
+    pub velocity_projection: Vec<f64>,
     /// What was chosen because nobody said it.
     pub assumptions: Vec<String>,
 }
@@ -253,6 +257,7 @@ impl RunSettings {
             integration,
             accuracy: self.accuracy,
             error_estimate: self.error_estimate,
+            velocity_projection: self.velocity_projection.clone(),
             assumptions,
         })
     }
@@ -303,6 +308,7 @@ impl RunSettings {
             integrator: Settings::new(INDEX2, parameters, 1.0),
             spectral_radius: 1.0,
             group: BodyGroup::default(),
+            velocity_projection: Vec::new(),
             off_at_start: Vec::new(),
             default_sensors: true,
             start: StartFrom::default(),

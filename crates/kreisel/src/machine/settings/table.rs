@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 
 use super::method;
 use super::{BodyGroup, RunPlan, RunSettings, StartFrom, StepSize};
-use crate::integrate::{ErrorControl, OPTIONS, Settings, Words};
+use crate::integrate::{ErrorControl, Family, IterationMatrix, OPTIONS, Predictor, Settings, Start, Words};
 use crate::model::reader::NumberOrWord;
 use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, PartKind, PartReader, ValueKind, name};
+use crate::solve::newton::{Refresh, Stop};
 
 /// One setting.
 #[derive(Clone, Copy)]
@@ -80,6 +81,25 @@ impl Given<'_> {
 
     fn not_negative(&self) -> Result<f64, ModelErrors> {
         self.reader.not_negative(self.key)
+    }
+
+    /// A number, if given.
+    pub(super) fn optional_number(&self) -> Result<Option<f64>, ModelErrors> {
+        self.reader.optional_number(self.key)
+    }
+
+    /// Numbers, if given.
+    pub(super) fn optional_numbers(&self) -> Result<Option<Vec<f64>>, ModelErrors> {
+        self.reader.optional_numbers(self.key)
+    }
+
+    /// Refuses keys that say the same beside each other.
+    pub(super) fn alone(&self, keys: [&'static str; 3]) -> Result<(), ModelErrors> {
+        let found: Vec<&str> = keys.into_iter().filter(|key| self.reader.has(key)).collect();
+        if found.len() < 2 {
+            return Ok(());
+        }
+        Err(self.reader.ambiguous(&keys, name::list(&found)).into())
     }
 
     /// The value that a word means.
@@ -318,6 +338,112 @@ const FIRST: &[Setting] = &[
 /// Settings after the options of methods.
 const LAST: &[Setting] = &[
     method::SPECTRAL_RADIUS,
+    method::HHT_ALPHA,
+    method::ALPHA_PARAMETERS,
+    Setting {
+        key: Key::new("starting-values", choice::<Start>(), Need::Default("\"order-preserving\""))
+            .doc(
+                "Starting values of the generalized-α methods: those that keep second order in every component; accelerations improved alone, or found with the first step; or `trivial` ones, with transients in the reactions.",
+            ),
+        flag: flag("WORD", "Starting values in place of the model's"),
+        read: |given, run| given.word().map(|start| run.integrator.start = start),
+        show: |run, _| Some(json!(run.integrator.start.word())),
+    },
+    Setting {
+        key: Key::new("predictor", choice::<Predictor>(), Need::Default("\"adaptive\""))
+            .doc(
+                "First guess of Newton's iteration: accelerations and reactions as would have been best for the last step, along a line, constant, or zero.",
+            ),
+        flag: flag("WORD", "First guess of Newton's iteration in place of the model's"),
+        read: |given, run| given.word().map(|predictor| run.integrator.predictor = predictor),
+        show: |run, _| Some(json!(run.integrator.predictor.word())),
+    },
+    Setting {
+        key: Key::new("iteration-matrix", choice::<IterationMatrix>(), Need::Default("\"mixed\""))
+            .doc(
+                "Matrix of Newton's iteration: exact but for the section forces of beams, exact, or simplified, without damping, stiffness and curvature.",
+            ),
+        flag: flag("WORD", "Matrix of Newton's iteration in place of the model's"),
+        read: |given, run| given.word().map(|matrix| run.integrator.iteration_matrix = matrix),
+        show: |run, _| Some(json!(run.integrator.iteration_matrix.word())),
+    },
+    Setting {
+        key: Key::new("matrix-renewal", choice::<Refresh>(), Need::Default("\"when-cheaper\""))
+            .doc("When the matrix of Newton's iteration is made anew."),
+        flag: flag("WORD", "When the matrix is made anew, in place of the model's"),
+        read: |given, run| given.word().map(|refresh| run.integrator.newton.refresh = refresh),
+        show: |run, _| Some(json!(run.integrator.newton.refresh.word())),
+    },
+    Setting {
+        key: Key::new("line-search", ValueKind::Boolean, Need::Default("true"))
+            .doc("Whether corrections of Newton's iteration that lead uphill are cut."),
+        flag: flag("WANTED", "Whether corrections that lead uphill are cut, in place of the model's"),
+        read: |given, run| {
+            given.reader.boolean(given.key).map(|wanted| run.integrator.newton.line_search = wanted)
+        },
+        show: |run, _| Some(json!(run.integrator.newton.line_search)),
+    },
+    Setting {
+        key: Key::new("newton-stop", choice::<Stop>(), Need::Default("\"estimated-error\""))
+            .doc(
+                "When Newton's iteration ends: when the error that is left is small, when a correction is, or when the residual is (see `residual-tolerances`).",
+            ),
+        flag: flag("WORD", "When Newton's iteration ends, in place of the model's"),
+        read: |given, run| given.word().map(|stop| run.integrator.newton.stop = stop),
+        show: |run, _| Some(json!(run.integrator.newton.stop.word())),
+    },
+    Setting {
+        key: Key::new("residual-tolerances", ValueKind::Numbers(Dimension::NONE, &[2]), Need::Optional)
+            .doc(
+                "With `newton-stop = \"small-residual\"`: norms of forces and moments that are not balanced (N, N m) and of violated constraints (m, rad) below which the iteration ends.",
+            ),
+        flag: flag("NUMBERS", "`[balance, violation]` in place of the model's `residual-tolerances`"),
+        read: |given, run| {
+            let (numbers, by_residual) =
+                (given.optional_numbers()?, run.integrator.newton.stop == Stop::SmallResidual);
+            match numbers.as_deref() {
+                None if by_residual => {
+                    let hint = "add `residual-tolerances = [1e-6, 1e-9]`, or stop by `newton-rtol`";
+                    Err(given.reader.missing(given.key, hint).into())
+                }
+                None => Ok(()),
+                Some(_) if !by_residual => {
+                    Err(given.unsuitable("left out unless `newton-stop` is \"small-residual\"", "given"))
+                }
+                Some(&[balance, violation]) if balance > 0.0 && violation > 0.0 => {
+                    run.integrator.residual_tolerances = [balance, violation];
+                    Ok(())
+                }
+                Some(numbers) => Err(given.unsuitable("positive", format!("{numbers:?}"))),
+            }
+        },
+        show: |run, _| {
+            let by_residual = run.integrator.newton.stop == Stop::SmallResidual;
+            by_residual.then(|| json!(run.integrator.residual_tolerances))
+        },
+    },
+    Setting {
+        key: Key::new("velocity-projection", ValueKind::Numbers(Dimension::TIME, &[]), Need::Optional)
+            .doc(
+                "Times at which velocities are projected onto the hidden constraints, to study: with `index3` reactions lose an order for some hundred steps.",
+            ),
+        flag: flag("TIMES", "Times at which velocities are projected, in place of the model's"),
+        read: |given, run| {
+            let Some(times) = given.optional_numbers()? else { return Ok(()) };
+            let method = run.integrator.method;
+            if method.family() == Family::Fixed {
+                let requirement = format!("left out with `{}`, whose past would not follow", method.word());
+                return Err(given.unsuitable(&requirement, "given"));
+            }
+            if let Some(early) = times.iter().find(|time| **time <= run.start_time) {
+                let requirement = format!("after the start at {} s", run.start_time);
+                return Err(given.unsuitable(&requirement, format!("{early} s")));
+            }
+            run.velocity_projection = times;
+            Ok(())
+        },
+        show: |run, _| (!run.velocity_projection.is_empty()).then(|| json!(run.velocity_projection)),
+    },
     Setting {
         key: Key::new("newton-rtol", NUMBER, Need::Default("1e-10"))
             .doc("Relative tolerance of Newton's iteration."),

@@ -11,7 +11,10 @@ words! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::integrate::{Form, Method, Parametrization, Scaling, Words};
+    use crate::integrate::{
+        Form, IterationMatrix, Method, Parametrization, PastMass, Predictor, Scaling, Start, Words,
+    };
+    use crate::solve::newton::{Refresh, Stop};
 
     fn assert_round_trip<T: Words + PartialEq>() {
         for (value, word) in T::ALL.iter().zip(T::WORDS) {
@@ -27,6 +30,12 @@ mod tests {
         assert_round_trip::<Parametrization>();
         assert_round_trip::<Form>();
         assert_round_trip::<Scaling>();
+        assert_round_trip::<PastMass>();
+        assert_round_trip::<Start>();
+        assert_round_trip::<Predictor>();
+        assert_round_trip::<IterationMatrix>();
+        assert_round_trip::<Refresh>();
+        assert_round_trip::<Stop>();
         assert_round_trip::<BodyGroup>();
         assert_round_trip::<StartFrom>();
     }
