@@ -121,12 +121,18 @@ impl System {
                 self.add_joint(entry, at, equations, rates.as_deref_mut(), derivatives.as_mut());
             }
         }
+        if let Some(derivatives) = &mut derivatives {
+            derivatives.clear_the_rest(self.nodes.len(), self.joints.len());
+        }
+        for entry in self.active_joints_of(&self.continued, at) {
+            let equations = equations.as_deref_mut();
+            self.continue_joint(entry, at, equations, rates.as_deref_mut(), derivatives.as_mut());
+        }
         if let Some(equations) = equations {
             self.evaluate_nonholonomic(at, equations);
             self.add_contact_group_forces(at, equations.equilibrium);
         }
-        if let Some(mut derivatives) = derivatives {
-            derivatives.clear_the_rest(self.nodes.len(), self.joints.len());
+        if let Some(derivatives) = derivatives {
             let Derivatives { weights, mut out, places, tangent, .. } = derivatives;
             self.add_nonholonomic_tangents(at, weights, places, tangent, &mut out);
             self.add_contact_group_tangents(at, weights, &mut out.forces);
@@ -235,6 +241,28 @@ impl System {
                 self.add_forces(nodes, motion.nodes, wrenches, equilibrium);
             }
         });
+    }
+
+    /// Adds what continues the equation of a joint.
+    fn continue_joint(
+        &self,
+        entry: &SystemJoint,
+        at: &Point,
+        mut equations: Option<&mut Residual>,
+        mut rates: Option<&mut [f64]>,
+        derivatives: Option<&mut Derivatives>,
+    ) {
+        // A joint answers as if the row were its own.
+        let row = entry.rows.start;
+        let violation = equations.as_deref_mut().map(|out| std::mem::take(&mut out.violation[row]));
+        let rate = rates.as_deref_mut().map(|rates| std::mem::take(&mut rates[row]));
+        self.add_joint(entry, at, equations.as_deref_mut(), rates.as_deref_mut(), derivatives);
+        if let Some(out) = equations {
+            out.violation[row] += violation.unwrap_or_default();
+        }
+        if let Some(rates) = rates {
+            rates[row] += rate.unwrap_or_default();
+        }
     }
 
     /// Adds a joint's derivatives, and answers what else is asked; rates are products with the gradient.
