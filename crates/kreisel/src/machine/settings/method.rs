@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::StepSize;
 use super::table::{Setting, choice, flag};
-use crate::integrate::{Family, Method, OptionEntry, POSSIBLE_RADII, Parameters, SCHEMES, damps_enough};
+use crate::integrate::{Family, Method, OptionEntry, Parameters, SCHEMES, damps_enough, possible_radii};
 use crate::model::const_text::{ConstText, const_text};
 use crate::model::{Dimension, Key, Need, ValueKind};
 
@@ -52,7 +52,7 @@ pub(super) const SPECTRAL_RADIUS: Setting = Setting {
             parameters(method, radius).map_err(|possible| given.unsuitable(possible, radius))?;
         let by_error = run.step == Some(StepSize::Auto) && method.family() != Family::Fixed;
         if by_error && !damps_enough(radius) {
-            return Err(given.unsuitable(POSSIBLE_RADII, radius));
+            return Err(given.unsuitable(&possible_radii(), radius));
         }
         run.spectral_radius = radius;
         Ok(())
