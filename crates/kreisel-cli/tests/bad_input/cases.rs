@@ -26,8 +26,8 @@ impl Case {
         }
     }
 
-    /// Gives `kreisel` the mistake in a folder of its own. Messages may name what lies beside that: nothing does in the outer
-    /// one, which is given back with what was said.
+    /// Gives `kreisel` the mistake in a folder of its own. Messages may name what lies beside that: nothing
+    /// does in the outer one, which is given back with what was said.
     pub fn output(&self) -> (TempDir, Output) {
         let outer = TempDir::new().unwrap();
         let folder = Self::folder_in(&outer);

@@ -44,7 +44,8 @@ pub struct ErrorControl {
     pub min_step: f64,
     /// Largest step size in s.
     pub max_step: f64,
-    /// First step size in s; absent for a small part of the horizon. It is cut until its error is small enough.
+    /// First step size in s; absent for a small part of the horizon. It is cut until its error is small
+    /// enough.
     pub initial_step: Option<f64>,
     /// Time in s in which the errors of the steps may add up to the tolerance: the length of a run.
     pub horizon: f64,

@@ -208,8 +208,8 @@ impl CoordinateJoint {
         Self::new(nodes, pairs, vec![Row { terms: terms.into_iter().collect(), target }])
     }
 
-    /// The same equation in parts that touch [`MAX_NODES`] nodes at most: what the others find is added to the row of the first,
-    /// which has the value.
+    /// The same equation in parts that touch [`MAX_NODES`] nodes at most: what the others find is added to
+    /// the row of the first, which has the value.
     pub(crate) fn coupling_parts(coordinates: &[CoupledCoordinate], value: f64) -> Vec<Self> {
         let mut parts: Vec<Self> = Vec::new();
         let mut rest = coordinates;

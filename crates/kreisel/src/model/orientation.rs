@@ -152,8 +152,9 @@ fn z_axis(field: Field<'_>, fields: Fields<'_>) -> Result<UnitQuaternion<f64>, M
     Ok(from_axes(x.normalize(), z))
 }
 
-/// The shortest rotation that takes the z axis to a direction: half of the angle θ between them has cos θ/2 ~ 1 + cos θ and
-/// sin θ/2 ~ sin θ. Both are taken without a difference of nearly equal numbers, so that no digits are lost near z and −z.
+/// The shortest rotation that takes the z axis to a direction: half of the angle θ between them has cos θ/2 ~
+/// 1 + cos θ and sin θ/2 ~ sin θ. Both are taken without a difference of nearly equal numbers, so that no
+/// digits are lost near z and −z.
 fn shortest_from_z(to: Vector3<f64>) -> UnitQuaternion<f64> {
     let sine = to.x.hypot(to.y);
     if sine == 0.0 && to.z < 0.0 {

@@ -1,4 +1,5 @@
-//! Which part gave a number that is not finite: parts are asked one by one, which costs time only where a run has failed.
+//! Which part gave a number that is not finite: parts are asked one by one, which costs time only where a run
+//! has failed.
 
 use super::{System, SystemElement, SystemJoint};
 use crate::dae::Point;

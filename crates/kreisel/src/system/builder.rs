@@ -165,8 +165,8 @@ impl SystemBuilder {
         self.joints.len() - 1
     }
 
-    /// Continues the only equation of a joint: the sum of another joint is added to it, so that an equation may touch any
-    /// number of nodes, a few in each part.
+    /// Continues the only equation of a joint: the sum of another joint is added to it, so that an equation
+    /// may touch any number of nodes, a few in each part.
     pub(crate) fn continue_joint(&mut self, joint: usize, more: impl Joint + 'static) {
         debug_assert!(joint < self.joints.len() && more.facts().rows == 1, "one equation goes on");
         self.continued.push((joint, Box::new(more)));

@@ -46,8 +46,8 @@ impl Round {
     }
 }
 
-/// Derivatives of one part: thousands of numbers, of which the next part clears what was written. They are kept from pass to
-/// pass, since clearing all of them is a tenth of the work of a small machine.
+/// Derivatives of one part: thousands of numbers, of which the next part clears what was written. They are
+/// kept from pass to pass, since clearing all of them is a tenth of the work of a small machine.
 struct LocalDerivatives {
     tangent: LocalTangent,
     gradient: LocalGradient,

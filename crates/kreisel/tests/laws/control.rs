@@ -286,7 +286,8 @@ fn blocks_answer_as_their_closed_forms_say() {
     let pid = "[[pid]]\nname = 'pid'\nerror = 'ball.position.x'\nproportional = 2\nintegral = 3\nderivative = 5\nfilter-time = 0.1\n";
     let exact = 2.0 + 1.5 + 5.0 * (1.0 - (-10.0_f64).exp());
     assert!((after_a_second(pid, "pid.output") - exact).abs() < STEP_ERROR);
-    // s + s³ = x has the root 0.6823278038280193 at x = 1. It is solved for to Newton's tolerance, not integrated.
+    // s + s³ = x has the root 0.6823278038280193 at x = 1. It is solved for to Newton's tolerance, not
+    // integrated.
     let cubic = "[[algebraic]]\nname = 's'\nzero-of = 's.value + s.value^3 - ball.position.x'\n";
     assert!((after_a_second(cubic, "s.value") - 0.682_327_803_828_019_3).abs() < 1e-12);
 }

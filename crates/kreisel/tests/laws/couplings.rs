@@ -68,7 +68,8 @@ fn a_sum_over_eight_bodies_moves_them_as_its_multiplier_says() {
         let run = machine.simulate().unwrap();
         for (index, [c, m, f]) in COORDINATES.into_iter().enumerate() {
             let acceleration = (f - c * lambda) / m;
-            // Constant accelerations are integrated exactly: Newton's tolerance over 200 steps, on up to 30 rad.
+            // Constant accelerations are integrated exactly: Newton's tolerance over 200 steps, on up to 30
+            // rad.
             within(&name(index), difference(&run, &name(index), |t| 0.5 * acceleration * t * t), 1e-8);
         }
         // The reaction on the first slide, with the same tolerance divided by h².

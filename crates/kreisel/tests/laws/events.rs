@@ -388,8 +388,8 @@ fn a_lock_holds_a_rod_at_its_turning_point_and_lets_it_go_again() {
                 held += 1;
                 // It comes as high as it was: errors of the energy on the way down and on the way up cancel.
                 assert!((angle[index] - std::f64::consts::PI).abs() < 1e-6, "{way}: {}", angle[index]);
-                // On the other side the weight at half a metre is held, by the cosine of what the angle misses: Newton's
-                // tolerance is left.
+                // On the other side the weight at half a metre is held, by the cosine of what the angle
+                // misses: Newton's tolerance is left.
                 assert!((torque[index].abs() - 0.5 * G).abs() < 1e-9, "{way}: {}", torque[index]);
             } else if time < rest - 0.02 {
                 assert_eq!(torque[index], 0.0, "{way} at {time}");
@@ -466,7 +466,8 @@ fn a_reaction_that_vanishes_is_an_event() {
     let z = last(&trajectory, "ball.position.z");
     let flight = 2.0 - leaves;
     let expected = -leaves.powi(3) - 3.0 * leaves * leaves * flight - 0.5 * G * flight * flight;
-    // A cubic and a parabola are exact; velocities jump by nothing where the table leaves, so that its time hardly counts.
+    // A cubic and a parabola are exact, and the table leaves without a jump in velocity, so that its time
+    // hardly counts.
     assert!((z - expected).abs() < 1e-9, "{z} {expected}");
 }
 

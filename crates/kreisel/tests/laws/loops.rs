@@ -67,7 +67,8 @@ fn machine(rng: &mut ChaCha8Rng, bodies: usize, pairs: &[Pair], off: f64) -> (Sy
     builder.build(0.0).unwrap()
 }
 
-/// Bodies one after the other, from the ground to the ground, with hinges at the given points and axes between.
+/// Bodies one after the other, from the ground to the ground, with hinges at the given points and axes
+/// between.
 fn ring(lines: &[(Vector3, Vector3)]) -> Vec<Pair> {
     let last = lines.len() - 1;
     let body = |index: usize| (index > 0 && index <= last).then(|| index - 1);
@@ -134,7 +135,8 @@ fn slider_crank(rng: &mut ChaCha8Rng) -> Vec<Pair> {
 }
 
 type Family = fn(&mut ChaCha8Rng) -> Vec<Pair>;
-/// Name, hinges and slides, bodies and the number of equations that follow from others: one degree of freedom each.
+/// Name, hinges and slides, bodies and the number of equations that follow from others: one degree of freedom
+/// each.
 const FAMILIES: [(&str, Family, usize, usize); 4] = [
     ("Bricard", bricard, 5, 1),
     ("spherical four-bar", spherical_four_bar, 3, 3),

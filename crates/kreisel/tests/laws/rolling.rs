@@ -28,8 +28,8 @@ fn a_tilted_disc_rolls_in_its_circle_with_every_method() {
         for group in ["se3", "so3xr3"] {
             let settings = with(method, 0.9, None).with("group", group).with("end-time", "2");
             let run = machine("rolling-disc", &[], &settings).simulate().unwrap();
-            // The axis turns at 18 rad/s, so that (ωh)²/12 = 1.1e-4; the error grows over three radians of the
-            // circle. Forces and the height do not grow.
+            // The axis turns at 18 rad/s, so that (ωh)²/12 = 1.1e-4; the error grows over three radians of
+            // the circle. Forces and the height do not grow.
             let size = radius.abs();
             within(
                 "x",

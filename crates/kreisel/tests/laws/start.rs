@@ -1,6 +1,7 @@
 //! How machines start: what the model states is kept, what it leaves out follows.
 //!
-//! Unless a comment says more, tolerances of 1e-10 and less are roundings of numbers of size one after some dozen operations.
+//! Unless a comment says more, tolerances of 1e-10 and less are roundings of numbers of size one after some
+//! dozen operations.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 

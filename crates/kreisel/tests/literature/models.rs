@@ -21,8 +21,8 @@ use nalgebra::{DMatrix, DVector};
 
 /// Gravity of models that do not say one.
 const G0: f64 = 9.80665;
-/// What Newton's iteration leaves in constraints, and so in what a drive leads: its last correction is far below its tolerance,
-/// and rounding of lengths and angles of a few m and rad is left.
+/// What Newton's iteration leaves in constraints, and so in what a drive leads: its last correction is far
+/// below its tolerance, and rounding of lengths and angles of a few m and rad is left.
 const CLOSED: f64 = 1e-12;
 
 fn folder() -> PathBuf {
@@ -368,7 +368,8 @@ fn the_governor_settles_where_centrifugal_force_and_weight_agree() {
     }
     let lift = 2.0 * 0.3 * ((PI / 6.0).cos() - cosine);
     within("sleeve", (last(&run, "slide.displacement") - lift).abs(), 1e-9);
-    // A link pulls the sleeve up by half its weight. Forces change by m l ω² = 60 N per rad of the swing that is left.
+    // A link pulls the sleeve up by half its weight. Forces change by m l ω² = 60 N per rad of the swing that
+    // is left.
     within("link", (last(&run, "link-0.force.z") - G0).abs(), 6e-8);
     within("motor", last(&run, "motor.torque.z").abs(), 6e-8);
 }

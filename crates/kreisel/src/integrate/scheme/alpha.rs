@@ -551,10 +551,11 @@ impl<F: Formulation> Scheme for Alpha<F> {
     }
 }
 
-/// Fixed steps in the time in which a motion is looked at: a model without a step takes a thousandth of the run.
+/// Fixed steps in the time in which a motion is looked at: a model without a step takes a thousandth of the
+/// run.
 const USUAL_STEPS: f64 = 1e3;
-/// A step below this part of the one that was chosen was shortened to land on a time. Accelerations have the round-off of an
-/// increment over h², so that down to here it grows by no more than 10⁴.
+/// A step below this part of the one that was chosen was shortened to land on a time. Accelerations have the
+/// round-off of an increment over h², so that down to here it grows by no more than 10⁴.
 const SHORTENED: f64 = 1e-2;
 
 /// Time in which a motion is looked at.

@@ -87,8 +87,8 @@ fn momentum_errors(step: f64, parameters: &[(&str, &str)]) -> [f64; 2] {
 
 #[test]
 fn a_flying_beam_keeps_its_momentum_and_angular_momentum_to_the_accuracy_of_the_integrator() {
-    // The impulse is 8 N · 2.5 s. What the method loses is of second order in the step: 1.35e-3 with the coarse one, and a
-    // fourth with half of it, where terms of higher order add some.
+    // The impulse is 8 N · 2.5 s. What the method loses is of second order in the step: 1.35e-3 with the
+    // coarse one, and a fourth with half of it, where terms of higher order add some.
     let [coarse, fine] = [0.02, 0.01].map(|step| momentum_errors(step, &[]));
     for (coarse, fine) in coarse.iter().zip(fine) {
         assert!(*coarse < 2e-3, "{coarse:e}");
@@ -361,7 +361,8 @@ fn loads_spread_over_the_length_bend_a_beam_as_timoshenko_says() {
     // Two nodes: half of the load of an element turns its ends, which three nodes do not have. The error of
     // two-node elements is of the size 1/(4n²).
     let run = is_bent_by_its_load("elements = 8\norder = 1", 0.01);
-    // M(0) = q L²/2, by the equilibrium of what lies beyond; the arm shortens by the square of a slope of 1e-4.
+    // M(0) = q L²/2, by the equilibrium of what lies beyond; the arm shortens by the square of a slope of
+    // 1e-4.
     assert!((last(&run, "beam.start.torque.y") + 0.02).abs() < 0.02 * 1e-8);
 }
 

@@ -45,8 +45,8 @@ fn the_bouncing_ball_rises_to_the_heights_of_its_comment() {
 fn the_bowling_ball_rolls_with_five_sevenths_of_its_speed() {
     let run = simulate("slipping-ball");
     let speed = last(&run, "ball.velocity.x");
-    // While it slips the lever is the radius less the depth, 7 µm of 109 mm: 7e-5 of the speed that is lost, and friction
-    // acts a step too long.
+    // While it slips the lever is the radius less the depth, 7 µm of 109 mm: 7e-5 of the speed that is lost,
+    // and friction acts a step too long.
     assert!((speed - 6.0 * 5.0 / 7.0).abs() < 1e-3, "{speed}");
     // Rolling friction is none, but slip of the size of the transition speed is left.
     assert!((0.109 * last(&run, "ball.angular-velocity.y") - speed).abs() < 5e-4);
@@ -104,8 +104,8 @@ fn the_cam_strikes_the_beam_when_the_paper_says_and_goes_on() {
     // masses.
     let strongest = largest(&run, "strike.normal-force");
     assert!((4e4..1e5).contains(&strongest), "{strongest}");
-    // The target flies off and vibrates back: 1 m/s and more for a millisecond, then the next impact. A gap of 0.1 mm is far
-    // beyond any depth.
+    // The target flies off and vibrates back: 1 m/s and more for a millisecond, then the next impact. A gap
+    // of 0.1 mm is far beyond any depth.
     let apart = depth[first..].iter().filter(|depth| **depth < -1e-4).count();
     assert!(apart > 50, "{apart}");
     let steps = signal("solver.step");
