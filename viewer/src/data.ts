@@ -203,6 +203,16 @@ export class Recording {
     return value + part * (signal.values[at + 1] - value);
   }
 
+  /** A signal by its name; the only rate of a joint may be called `rate` alone: `crank.rate` is `crank.angle-rate`. */
+  signal(name: string): Signal | undefined {
+    const known = this.signals.get(name);
+    if (known || !name.endsWith(".rate")) return known;
+    const joint = name.slice(0, -"rate".length);
+    const isRate = (other: string): boolean => other.startsWith(joint) && other.endsWith("-rate") && !other.includes(".", joint.length);
+    const rates = [...this.signals.values()].filter((signal) => isRate(signal.name));
+    return rates.length === 1 ? rates[0] : undefined;
+  }
+
   /** The three signals of a vector, if all are recorded. */
   vector(name: string): [Signal, Signal, Signal] | undefined {
     const found = ["x", "y", "z"].map((axis) => this.signals.get(`${name}.${axis}`));

@@ -37,7 +37,7 @@ const CONSTANTS = ["t", "time", "pi"];
 
 /** The signal that a formula describes; a recorded one if it is nothing but its name. */
 export function evaluate(text: string, recording: Recording): Signal {
-  const known = recording.signals.get(text.trim());
+  const known = recording.signal(text.trim());
   if (known) return known;
   const parser = new Parser(text, recording);
   const { unit, at } = parser.whole();
@@ -117,7 +117,7 @@ class Parser {
       return { unit: undefined, at: () => Number(number) };
     }
     const name = this.name();
-    const signal = this.recording.signals.get(name);
+    const signal = this.recording.signal(name);
     if (signal) return this.signal(signal);
     if (name === "t" || name === "time") return { unit: new Map([["s", 1]]), at: (time) => time };
     if (name === "pi") return { unit: undefined, at: () => Math.PI };
@@ -163,7 +163,7 @@ class Parser {
     let name = word;
     for (let end = word.length; end > 0; end = Math.max(word.lastIndexOf("-", end - 1), word.lastIndexOf(".", end - 1))) {
       const part = word.slice(0, end);
-      if (CONSTANTS.includes(part) || this.recording.signals.has(part) || this.recording.vector(part)) {
+      if (CONSTANTS.includes(part) || this.recording.signal(part) || this.recording.vector(part)) {
         name = part;
         break;
       }

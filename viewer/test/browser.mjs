@@ -9,7 +9,7 @@ import validator from "gltf-validator";
 import { launch, open } from "./chromium.mjs";
 import { checkLayout, checkOpening, checkOrder } from "./layout.mjs";
 import { checkColours, checkScene, checkShadows, checkSizes, checkTexts } from "./picture.mjs";
-import { checkCompare, checkNumbers } from "./plots.mjs";
+import { checkCompare, checkNumbers, checkRates } from "./plots.mjs";
 import { checkLacking, checkSave } from "./save.mjs";
 import { differing, interpolate, parsed, picture, readCsv, setTime } from "./tools.mjs";
 
@@ -179,6 +179,7 @@ try {
   await test("it plays on opening, unless less motion is asked for", () => checkOpening(browser, folder, models[0]));
   await test("three signals in one plot follow the pointer, an unknown one is answered", () => checkCompare(browser, folder, "heavy-top"));
   await test("plots have numbers, spectra, arithmetic and signals over signals", () => checkNumbers(browser, folder, "heavy-top"));
+  await test("the only rate of a joint may be called rate", () => checkRates(browser, folder, "slider-crank-spatial", "bearing", 0.7));
   await test("a face in the light has the colour of its swatch", () => checkColours(browser, folder));
   await test("joints are seen in light and dark, axes have letters", () => checkScene(browser, folder));
   await test("shadows are soft", () => checkShadows(browser, folder));

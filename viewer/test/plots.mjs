@@ -137,3 +137,22 @@ export async function checkNumbers(browser, folder, name) {
   assert.deepEqual(problems, []);
   await close();
 }
+
+/** The only rate of a joint may be called `rate` alone, by itself and in formulas. */
+export async function checkRates(browser, folder, name, joint, time) {
+  const { page, problems, close } = await open(browser, pathToFileURL(join(folder, name, "report.html")).href);
+  const table = readCsv(join(folder, name, "trajectory.csv"));
+  await page.evaluate((time) => window.kreisel.clock.set(time), time);
+  await settled(page);
+  const full = `${joint}.angle-rate`;
+  for (const [word, shown, factor] of [[`${joint}.rate`, full, 1], [`2*${joint}.rate`, `2*${joint}.rate`, 2]]) {
+    await compare(page, word);
+    await page.waitForSelector(`.own [data-signal="${shown}"]`);
+    const [now] = await numbers(page, ".own", shown);
+    const expected = factor * interpolate(table, full, time);
+    assert(Math.abs(now - expected) < 1e-3 * Math.abs(expected), `${word}: ${now}, not ${expected}`);
+    await page.click('.own [aria-label="Remove your plot"]');
+  }
+  assert.deepEqual(problems, []);
+  await close();
+}

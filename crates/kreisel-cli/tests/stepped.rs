@@ -2,14 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use kreisel::integrate::SCHEMES;
 use kreisel::machine::Machine;
 use kreisel::run::Stepper;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-
-/// As `kreisel run --help` lists them.
-const METHODS: [&str; 7] = ["index2", "index3", "soi2", "hht-i3", "hht-soi2", "updated-lagrangian", "bdf2"];
 
 /// Model, the body that an input turns, and the distance of times at which signals are read, in s: no multiple of the step.
 const EVERY_METHOD: [(&str, &str, f64); 2] = [("heavy-top", "top", 0.0017), ("four-bar", "crank", 0.0033)];
@@ -70,7 +68,8 @@ fn table(model: &str, body: &str, method: Option<&str>, distance: f64) -> String
 
 #[test]
 fn stepped_machines_give_the_same_bits_again() {
-    let every = EVERY_METHOD.iter().flat_map(|case| METHODS.map(|method| (case, Some(method))));
+    let every =
+        EVERY_METHOD.iter().flat_map(|case| SCHEMES.iter().map(move |method| (case, Some(method.word()))));
     let own = OWN_METHOD.iter().map(|case| (case, None));
     let mut complete = 0;
     for (&(model, body, distance), method) in every.chain(own) {
@@ -78,5 +77,5 @@ fn stepped_machines_give_the_same_bits_again() {
         assert!(first == table(model, body, method, distance), "{model} {method:?}");
         complete += usize::from(first.lines().count() == READINGS + 1);
     }
-    assert_eq!(complete, EVERY_METHOD.len() * METHODS.len() + OWN_METHOD.len(), "all run to their end");
+    assert_eq!(complete, EVERY_METHOD.len() * SCHEMES.len() + OWN_METHOD.len(), "all run to their end");
 }

@@ -111,8 +111,9 @@ impl Machine {
         load_steps: usize,
         arc_length: bool,
         points: usize,
+        path_step: Option<f64>,
     ) -> PyResult<StaticOutcome> {
-        let request = StaticRequest { factor, load_steps, arc_length, points };
+        let request = StaticRequest { factor, load_steps, arc_length, points, path_step };
         find_equilibrium(py, &self.machine, &self.identity, &request, &self.failure)
     }
 

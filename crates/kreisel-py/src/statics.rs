@@ -23,6 +23,8 @@ pub struct StaticRequest {
     pub arc_length: bool,
     /// Most points on the path.
     pub points: usize,
+    /// Longest step along the path.
+    pub path_step: Option<f64>,
 }
 
 /// Arrays over the load factor, and the reaction (torque, force) of every joint at the last equilibrium.
@@ -41,7 +43,7 @@ pub fn find_equilibrium(
         load_steps: request.load_steps,
         path: request
             .arc_length
-            .then_some(PathSettings { max_points: request.points, ..PathSettings::default() }),
+            .then_some(PathSettings { max_points: request.points, max_step: request.path_step }),
         ..StaticSettings::default()
     };
     let began = Instant::now();
@@ -65,6 +67,9 @@ pub fn find_equilibrium(
     };
     summary.settings = json!({ "factor": request.factor, "load-steps": request.load_steps,
         "arc-length": request.arc_length, "points": request.points });
+    if let Some(step) = request.path_step {
+        summary.settings["path-step"] = json!(step);
+    }
     let displacement = outcome.last.as_ref().and_then(|at| machine.largest_displacement(at));
     let limits = outcome
         .solution

@@ -42,6 +42,17 @@ def test_a_limit_point_is_met_on_the_path(models: Path) -> None:
     assert len(result) > 10 and result.status == "done"
 
 
+def test_a_longest_step_along_the_path_makes_more_points(models: Path) -> None:
+    frame = kreisel.Model.read(models / "lee-frame.toml")
+    coarse, fine = (frame.static(arc_length=True, points=400, path_step=step) for step in (0.1, 0.02))
+    assert len(fine) > 2 * len(coarse)
+    assert fine.summary["settings"]["path-step"] == 0.02
+    with pytest.raises(kreisel.ArgumentError, match="arc_length"):
+        frame.static(path_step=0.1)
+    with pytest.raises(kreisel.StaticsError):
+        frame.static(arc_length=True, path_step=-1)
+
+
 def test_a_machine_that_nothing_holds_has_no_equilibrium() -> None:
     model = kreisel.Model("free")
     model.body("stone", mass=1, inertia=[1, 1, 1])

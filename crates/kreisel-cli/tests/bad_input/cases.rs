@@ -1,6 +1,6 @@
 //! Mistakes and what is said about them: the tables of `bad_input.rs` and `texts.rs`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
@@ -26,13 +26,20 @@ impl Case {
         }
     }
 
-    /// Gives `kreisel` the mistake in a folder of its own.
+    /// Gives `kreisel` the mistake in a folder of its own. Messages may name what lies beside that: nothing
+    /// does in the outer one, which is given back with what was said.
     pub fn output(&self) -> (TempDir, Output) {
-        // Messages may name what lies beside the folder: not in the one that all programs share.
-        let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        std::fs::write(folder.path().join(self.file), &self.content).unwrap();
-        let output = kreisel(folder.path(), &self.arguments);
-        (folder, output)
+        let outer = TempDir::new().unwrap();
+        let folder = Self::folder_in(&outer);
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join(self.file), &self.content).unwrap();
+        let output = kreisel(&folder, &self.arguments);
+        (outer, output)
+    }
+
+    /// Where the mistake lies in the outer folder.
+    pub fn folder_in(outer: &TempDir) -> PathBuf {
+        outer.path().join("inner")
     }
 }
 

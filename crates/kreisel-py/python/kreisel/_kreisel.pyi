@@ -57,7 +57,7 @@ class Machine:
         force: bool,
     ) -> _Outcome: ...
     def equilibrium(
-        self, factor: float, load_steps: int, arc_length: bool, points: int
+        self, factor: float, load_steps: int, arc_length: bool, points: int, path_step: float | None
     ) -> tuple[_Outcome, list[tuple[str, list[float]]]]: ...
     def modes(
         self, about: str, count: int

@@ -267,19 +267,28 @@ class Model(Parts):
         return result
 
     def static(
-        self, *, factor: float = 1.0, load_steps: int = 1, arc_length: bool = False, points: int = 200
+        self,
+        *,
+        factor: float = 1.0,
+        load_steps: int = 1,
+        arc_length: bool = False,
+        points: int = 200,
+        path_step: float | None = None,
     ) -> StaticResult:
         """Finds the equilibrium under the loads at the start time, recorded over the load factor.
 
         `factor` is the load factor to be reached, in `load_steps` steps to begin with; `arc_length` follows the path of
-        equilibria past limit points, for `points` points at most.
+        equilibria past limit points, for `points` points at most. From point to point no part moves by more than `path_step`
+        lengths of the machine or turns by more than as many rad.
         """
         counts = {"load_steps": load_steps, "points": points}
         for name, count in counts.items():
             if count < 0:
                 raise ArgumentError(f"`{name}` must not be negative")
+        if path_step is not None and not arc_length:
+            raise ArgumentError("`path_step` needs `arc_length=True`")
         machine = self._machine({})
-        outcome, reactions = machine.equilibrium(factor, load_steps, arc_length, points)
+        outcome, reactions = machine.equilibrium(factor, load_steps, arc_length, points, path_step)
         times, columns, nodes, summary, error = outcome
         result = StaticResult(self.copy(), {}, machine.channels, times, columns, nodes, summary)
         result.reactions = dict(reactions)

@@ -902,7 +902,7 @@ class Parts:
     ) -> Model:
         """Keeps a weighted sum of joint coordinates constant: racks, pulleys, differentials. Its force and torque are what acts on the second body of the first joint.
 
-        - `joints`: The joints, each with its coordinate after a dot (`slide.displacement`) where it has several. They may join four bodies, the ground not counted; a longer sum is split by a light body whose slide carries a part of it.
+        - `joints`: The joints, each with its coordinate after a dot (`slide.displacement`) where it has several.
         - `factors`: Factor of each coordinate in the sum; coordinates count in m and rad.
         - `offset`: Value of the sum; from the initial configuration if not given.
         - `repeat`: Makes this many of it; `i` counts them from 0.

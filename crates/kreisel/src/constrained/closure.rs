@@ -173,8 +173,8 @@ impl Kkt {
         found.map(|()| before)
     }
 
-    /// Closes the loops by the positions alone that are not stated; gives whether that goes, and goes without
-    /// much longer ways than if all positions changed.
+    /// Closes the loops by changing only the positions that are not stated. Tells whether that is possible
+    /// without moving them much farther than if all positions changed.
     fn change_guessed_positions(
         &mut self,
         dae: &dyn Dae,

@@ -84,8 +84,8 @@ fn with(stated: &[bool], fixed: &[bool]) -> Vec<bool> {
     stated.iter().zip(fixed).map(|(stated, fixed)| *stated || fixed).collect()
 }
 
-/// A velocity that satisfies the constraints at a configuration that does, and what was changed in the user's
-/// one.
+/// A velocity that satisfies the constraints at a configuration that does, and what was changed in the one
+/// that the user gave.
 pub(crate) fn moving_together(
     dae: &dyn Dae,
     initial: &Initial,

@@ -72,6 +72,14 @@ impl Integrator {
         }
         saved.restore(&mut **scheme)?;
         scheme.resume(tools, state)?;
+        if let Some(control) = tools.settings.error_control
+            && state.control.next_step <= 0.0
+        {
+            // Saved with fixed steps: the last of them is what is known of the motion.
+            let last = state.clock.step;
+            let step = if last > 0.0 { control.clamp(last) } else { control.first_step() };
+            state.control = ControlHistory::starting(step);
+        }
         integration.count_work();
         Ok(integration)
     }

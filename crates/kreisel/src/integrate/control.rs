@@ -20,8 +20,12 @@ use super::error::StartError;
 /// Largest spectral radius at infinite frequency with steps that the error chooses.
 pub(crate) const MAX_RADIUS: f64 = 0.98;
 /// The radii that are possible with such steps, and why.
-pub(crate) const POSSIBLE_RADII: &str = "at most 0.98 with steps by the error, since reactions would otherwise alternate from step to step without end (a number \
-     for `step` allows up to 1)";
+pub(crate) fn possible_radii() -> String {
+    format!(
+        "at most {MAX_RADIUS} with steps by the error, since reactions would otherwise alternate from step to step without end \
+         (a number for `step` allows up to 1)"
+    )
+}
 
 /// Whether a spectral radius suits steps that the error chooses.
 pub(crate) fn damps_enough(radius: f64) -> bool {
@@ -45,7 +49,8 @@ pub struct ErrorControl {
     pub min_step: f64,
     /// Largest step size in s.
     pub max_step: f64,
-    /// First step size in s; absent for 0.6 % of the horizon. It is cut until its error is small enough.
+    /// First step size in s; absent for a small part of the horizon. It is cut until its error is small
+    /// enough.
     pub initial_step: Option<f64>,
     /// Time in s for which the motion is looked at, the length of a run: a first step is taken from it.
     pub horizon: f64,
@@ -75,7 +80,7 @@ impl ErrorControl {
         if !(self.atol >= 0.0 && self.atol.is_finite()) {
             return Err(StartError::Tolerance { name: "atol", value: self.atol });
         }
-        // Written so that numbers which are none are refused.
+        // Written so that what is not a number is refused.
         let ordered = self.min_step >= 0.0 && self.min_step <= self.max_step && self.max_step > 0.0;
         if !ordered {
             return Err(StartError::StepLimits { min: self.min_step, max: self.max_step });
@@ -97,7 +102,7 @@ impl ErrorControl {
     }
 
     /// The first step that is tried.
-    pub(super) fn first_step(&self) -> f64 {
+    pub(crate) fn first_step(&self) -> f64 {
         self.clamp(self.initial_step.unwrap_or(FIRST_PART * self.horizon))
     }
 

@@ -2,8 +2,9 @@
 
 use thiserror::Error;
 
-use super::control::POSSIBLE_RADII;
+use super::control::possible_radii;
 use super::scheme::ParameterError;
+use super::turns::MAX_TURN;
 use crate::constrained::{ConsistencyError, Miss, in_words};
 
 /// Why an integration cannot start.
@@ -58,7 +59,7 @@ pub enum StartError {
     )]
     UndampedMultipliers,
     /// Steps that the error chooses, with parameters that damp next to nothing.
-    #[error("the spectral radius must be {POSSIBLE_RADII}, not {0}")]
+    #[error("the spectral radius must be {radii}, not {0}", radii = possible_radii())]
     UndampedSteps(f64),
     /// Parameters beyond the limit of stability.
     #[error("these parameters violate α_m ≤ α_f ≤ 1/2 and γ ≤ 2β: the method is unstable")]
@@ -152,7 +153,7 @@ pub enum StepError {
     /// A part turns so far in the smallest step that no step follows it.
     #[error(
         "a part turns by {angle:.3} rad in a step of {step:.1e} s at t = {time} s, the smallest allowed ({least:.1e} s): {part}. No \
-         step follows turns above 2 rad; take a smaller `min-step`, or look for a part that resists turning by next to nothing"
+         step follows turns above {MAX_TURN} rad; take a smaller `min-step`, or look for a part that resists turning by next to nothing"
     )]
     TurnTooLarge {
         /// Time at the start of the step.

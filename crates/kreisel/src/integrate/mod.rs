@@ -33,7 +33,7 @@ pub(crate) mod words;
 
 pub use begin::ResumeError;
 pub use control::{ControlHistory, ErrorControl};
-pub(crate) use control::{POSSIBLE_RADII, damps_enough};
+pub(crate) use control::{damps_enough, possible_radii};
 pub use error::{StartError, StateError, StepError};
 pub use integration::{Integration, Statistics, StepReport};
 pub use interval::{Ends, Interval};

@@ -264,7 +264,7 @@ getters! {
     /// Absolute tolerance of Newton's iteration, in units of the system's length and of 1 rad.
     newton_atol: f64;
     /// How much coarser multipliers may be than positions, relatively: they are shown but not carried on, so
-    /// that the error of one step is none of the next.
+    /// that an error of one step does not reach the next.
     multiplier_slack: f64;
     /// Iterations and renewal of the matrix.
     newton: NewtonSettings;

@@ -13,8 +13,8 @@ use smallvec::{SmallVec, smallvec};
 use super::{Joint, JointFacts, RowValues, Rows};
 use crate::kinematics::frame::{PairMatrix, PairVector};
 use crate::kinematics::{
-    Coordinate, FramePair, LocalGradient, LocalTangent, MAX_ROWS, Motion, NodeId, PlainPair, Relative,
-    pair_between,
+    Coordinate, FramePair, LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, NodeId, PlainPair,
+    Relative, pair_between,
 };
 use crate::lie::{Pose, Vector3, Vector6};
 
@@ -65,6 +65,8 @@ pub enum RowTarget {
     Constant(f64),
     /// A function of time.
     Law(Arc<dyn TimeLaw>),
+    /// Nothing: the row continues one of another joint, to which its sum is added.
+    Continued,
 }
 
 impl PartialEq for RowTarget {
@@ -73,6 +75,7 @@ impl PartialEq for RowTarget {
         match (self, other) {
             (Self::Constant(one), Self::Constant(other)) => one == other,
             (Self::Law(one), Self::Law(other)) => Arc::ptr_eq(one, other),
+            (Self::Continued, Self::Continued) => true,
             _ => false,
         }
     }
@@ -87,6 +90,11 @@ impl Row {
     /// A row that keeps one coordinate of the first pair at a value.
     pub fn keep(coordinate: Coordinate, value: f64) -> Self {
         Self { terms: smallvec![Term::new(coordinate)], target: RowTarget::Constant(value) }
+    }
+
+    /// Whether one coordinate alone is kept or led: the value of an angle nearest to its target is meant.
+    fn is_single(&self) -> bool {
+        self.terms.len() == 1 && !matches!(self.target, RowTarget::Continued)
     }
 
     fn locks_translation(&self, axis: usize) -> bool {
@@ -152,7 +160,7 @@ impl CoordinateJoint {
     /// A joint of rows between pairs of frames on these nodes.
     pub fn new(nodes: Vec<NodeId>, pairs: Vec<FramePair>, rows: Vec<Row>) -> Self {
         debug_assert!(rows.len() <= MAX_ROWS, "a joint has at most {MAX_ROWS} equations");
-        let single = |row: &Row| matches!(row.terms.as_slice(), [term] if term.coordinate.is_plain());
+        let single = |row: &Row| row.is_single() && row.terms[0].coordinate.is_plain();
         let plain = rows.iter().all(single) && pairs.len() <= 2;
         let led = rows.iter().any(|row| matches!(row.target, RowTarget::Law(_)));
         Self {
@@ -187,17 +195,43 @@ impl CoordinateJoint {
 
     /// One equation Σ c_k x_k = `value` between coordinates of several joints.
     pub fn coupling(coordinates: &[CoupledCoordinate], value: f64) -> Self {
+        Self::sum(coordinates, RowTarget::Constant(value))
+    }
+
+    fn sum(coordinates: &[CoupledCoordinate], target: RowTarget) -> Self {
         let (mut nodes, mut pairs, mut terms) = (Vec::new(), Vec::new(), Vec::new());
         for (pair, coupled) in coordinates.iter().enumerate() {
             let CoupledCoordinate { nodes: pair_nodes, offsets, coordinate, factor, start } = *coupled;
             pairs.push(FramePair::new(pair_nodes, offsets, &mut nodes));
             terms.push(Term { factor, pair, coordinate, start });
         }
-        Self::new(
-            nodes,
-            pairs,
-            vec![Row { terms: terms.into_iter().collect(), target: RowTarget::Constant(value) }],
-        )
+        Self::new(nodes, pairs, vec![Row { terms: terms.into_iter().collect(), target }])
+    }
+
+    /// The same equation in parts that touch [`MAX_NODES`] nodes at most: what the others find is added to
+    /// the row of the first, which has the value.
+    pub(crate) fn coupling_parts(coordinates: &[CoupledCoordinate], value: f64) -> Vec<Self> {
+        let mut parts: Vec<Self> = Vec::new();
+        let mut rest = coordinates;
+        while !rest.is_empty() {
+            let (mut nodes, mut count) = (Vec::new(), 0);
+            for coupled in rest {
+                for node in coupled.nodes.iter().flatten() {
+                    if !nodes.contains(node) {
+                        nodes.push(*node);
+                    }
+                }
+                if nodes.len() > MAX_NODES {
+                    break;
+                }
+                count += 1;
+            }
+            let (here, beyond) = rest.split_at(count);
+            let target = if parts.is_empty() { RowTarget::Constant(value) } else { RowTarget::Continued };
+            parts.push(Self::sum(here, target));
+            rest = beyond;
+        }
+        parts
     }
 
     /// The pairs of frames.
@@ -214,6 +248,7 @@ impl CoordinateJoint {
         match &row.target {
             RowTarget::Constant(value) => [*value, 0.0, 0.0],
             RowTarget::Law(law) => law.at(time),
+            RowTarget::Continued => [0.0; 3],
         }
     }
 
@@ -244,8 +279,11 @@ impl CoordinateJoint {
                 }
                 turning += 1;
                 // A single angle is led: the value nearest to its target needs no memory.
-                let single = row.terms.len() == 1;
-                let near = if single { target / term.factor } else { self.remembered(at, turning - 1, term) };
+                let near = if row.is_single() {
+                    target / term.factor
+                } else {
+                    self.remembered(at, turning - 1, term)
+                };
                 let parts = split_angle(term.factor, near, |near| term.coordinate.value(&relative, near));
                 constant += parts.0;
                 change += parts.1;
@@ -522,7 +560,7 @@ impl Joint for CoordinateJoint {
     fn corners(&self, from: f64, to: f64) -> Vec<f64> {
         let laws = self.rows.iter().filter_map(|row| match &row.target {
             RowTarget::Law(law) => Some(law),
-            RowTarget::Constant(_) => None,
+            RowTarget::Constant(_) | RowTarget::Continued => None,
         });
         laws.flat_map(|law| law.corners(from, to)).collect()
     }

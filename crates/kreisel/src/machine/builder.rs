@@ -276,7 +276,19 @@ impl MachineBuilder {
 
     /// Adds a joint with its frames and free coordinates, which can be measured, as its reaction can.
     pub fn add_joint(&mut self, joint: impl Joint + 'static, entry: JointEntry) {
-        let index = self.system_builder.joint(&entry.name, joint);
+        self.add_joint_in_parts([joint], entry);
+    }
+
+    /// Adds a joint of one equation, which the further parts continue.
+    pub(crate) fn add_joint_in_parts<J: Joint + 'static>(
+        &mut self,
+        parts: impl IntoIterator<Item = J>,
+        entry: JointEntry,
+    ) {
+        let mut parts = parts.into_iter();
+        let Some(first) = parts.next() else { return };
+        let index = self.system_builder.joint(&entry.name, first);
+        parts.for_each(|part| self.system_builder.continue_joint(index, part));
         let entry = JointEntry { index, ..entry };
         // In a large machine they are recorded only where a sensor asks for them, which finds them by the joint.
         if self.is_small() {

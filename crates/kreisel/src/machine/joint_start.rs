@@ -40,7 +40,7 @@ pub struct JointStart {
 
 /// Violations below this part of the machine's size, and of its speeds, are rounding.
 const ROUNDING: f64 = 1e-10;
-/// Moves above this part of the machine's size, and above this angle in rad, are some: angles of quaternions are
+/// Moves above this part of the machine's size, and above this angle in rad, count: angles of quaternions are
 /// known to the root of the rounding.
 const MOVED: f64 = 1e-7;
 /// Largest steps in which loops follow a coordinate: in rad, and as a part of the machine's size.

@@ -141,9 +141,7 @@ fn matrix(field: Field<'_>) -> Result<UnitQuaternion<f64>, ModelError> {
 fn z_axis(field: Field<'_>, fields: Fields<'_>) -> Result<UnitQuaternion<f64>, ModelError> {
     let z = field.direction()?;
     let Some(entry) = fields.optional("x-axis") else {
-        // Against the z axis every half turn is the shortest; take the one about x.
-        let half_turn = UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI);
-        return Ok(UnitQuaternion::rotation_between(&Vector3::z(), &z).unwrap_or(half_turn));
+        return Ok(shortest_from_z(z));
     };
     let x_field = Field::new(entry, field.context);
     let wish = x_field.direction()?;
@@ -152,6 +150,22 @@ fn z_axis(field: Field<'_>, fields: Fields<'_>) -> Result<UnitQuaternion<f64>, M
         return Err(x_field.unsuitable("a direction other than the z axis", "parallel to it"));
     }
     Ok(from_axes(x.normalize(), z))
+}
+
+/// The shortest rotation that takes the z axis to a direction: half of the angle θ between them has cos θ/2 ~
+/// 1 + cos θ and sin θ/2 ~ sin θ. Both are taken without a difference of nearly equal numbers, so that no
+/// digits are lost near z and −z.
+fn shortest_from_z(to: Vector3<f64>) -> UnitQuaternion<f64> {
+    let sine = to.x.hypot(to.y);
+    if sine == 0.0 && to.z < 0.0 {
+        // Every half turn is the shortest; take the one about x.
+        return UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI);
+    }
+    let [w, x, y] = match to.z < 0.0 {
+        true => [sine / (1.0 - to.z), -to.y / sine, to.x / sine],
+        false => [1.0 + to.z, -to.y, to.x],
+    };
+    UnitQuaternion::from_quaternion(nalgebra::Quaternion::new(w, x, y, 0.0))
 }
 
 fn from_axes(x: Vector3<f64>, z: Vector3<f64>) -> UnitQuaternion<f64> {

@@ -18,7 +18,8 @@ pub(super) const WRONG: f64 = 1e-8;
 ///
 /// The matrix is balanced first, so that the result does not depend on units: coordinates are scaled by powers
 /// of two until rows and columns are alike [BaiDemmelDongarraRuheVanDerVorst2000, §7.2.2]. It goes to faer as a
-/// complex one: for repeated complex pairs of a real matrix faer 0.24 returns vectors that are none.
+/// complex one: for repeated complex pairs of a real matrix faer 0.24 returns vectors that are no
+/// eigenvectors.
 pub(super) fn general(matrix: &DMatrix<f64>) -> Option<Eigenpairs> {
     let size = matrix.nrows();
     if size == 0 || matrix.iter().any(|value| !value.is_finite()) {

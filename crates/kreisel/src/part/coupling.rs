@@ -5,8 +5,7 @@
 
 use super::joint::{initial_relative, warn_of_misfit};
 use super::joint_coordinate::{CoordinateChoice, joint_coordinate};
-use crate::joint::{CoordinateJoint, CoupledCoordinate, Joint};
-use crate::kinematics::MAX_NODES;
+use crate::joint::{CoordinateJoint, CoupledCoordinate};
 use crate::machine::{JointEntry, MachineBuilder, PartEntry};
 use crate::model::{
     Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
@@ -33,8 +32,9 @@ static COUPLING: PartKind = PartKind {
     doc: "Keeps a weighted sum of joint coordinates constant: racks, pulleys, differentials. Its force and torque are what acts on the second body of the first joint.",
     occurrence: Occurrence::Many,
     keys: &[
-        Key::new("joints", ValueKind::References(&[]), Need::Required)
-            .doc("The joints, each with its coordinate after a dot (`slide.displacement`) where it has several. They may join four bodies, the ground not counted; a longer sum is split by a light body whose slide carries a part of it."),
+        Key::new("joints", ValueKind::References(&[]), Need::Required).doc(
+            "The joints, each with its coordinate after a dot (`slide.displacement`) where it has several.",
+        ),
         Key::new("factors", ValueKind::Numbers(Dimension::NONE, &[]), Need::Required)
             .doc("Factor of each coordinate in the sum; coordinates count in m and rad."),
         Key::new("offset", ValueKind::Number(Dimension::NONE), Need::Optional)
@@ -102,10 +102,6 @@ pub(super) fn factors(
     Ok(factors)
 }
 
-/// What to do with a sum of too many.
-const SPLIT: &str = "split the sum: a light body on a `[[prismatic]]` carries a part of it, one coupling makes its displacement that \
-     part, and another uses the displacement in its place";
-
 fn couple(
     reader: &PartReader,
     builder: &mut MachineBuilder,
@@ -134,15 +130,10 @@ fn couple(
         return Err(reader.unsuitable("joints", "different coordinates", found).into());
     }
     let initial: f64 = coordinates.iter().map(|coupled| coupled.factor * coupled.start).sum();
-    let joint = CoordinateJoint::coupling(&coordinates, offset.unwrap_or(initial));
-    let count = joint.facts().nodes.len();
-    if count > MAX_NODES {
-        let requirement = format!("those of at most {MAX_NODES} bodies beside the ground");
-        let error = reader.unsuitable("joints", &requirement, count);
-        return Err(error.with_hint(SPLIT).into());
-    }
-    warn_of_misfit(builder, part.name(), &joint);
+    let value = offset.unwrap_or(initial);
+    warn_of_misfit(builder, part.name(), &CoordinateJoint::coupling(&coordinates, value));
     let (nodes, offsets) = (coordinates[0].nodes, coordinates[0].offsets);
-    builder.add_joint(joint, JointEntry::new(part, nodes, offsets));
+    let parts = CoordinateJoint::coupling_parts(&coordinates, value);
+    builder.add_joint_in_parts(parts, JointEntry::new(part, nodes, offsets));
     Ok(())
 }

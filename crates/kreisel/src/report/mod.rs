@@ -63,7 +63,7 @@ pub enum ReportError {
     /// A table or scene that cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// A scene that is none.
+    /// A scene that cannot be read.
     #[error("`{}` is not a scene of Kreisel (line {line}); run the model again", path.display())]
     BadScene {
         /// The file.
@@ -77,7 +77,7 @@ pub enum ReportError {
         /// The file.
         path: PathBuf,
     },
-    /// A trajectory that is none, or belongs to another scene.
+    /// A trajectory that cannot be read, or belongs to another scene.
     #[error(transparent)]
     RecordedMotion(#[from] MotionError),
 }

@@ -27,7 +27,7 @@ pub fn thinned(times: &[f64], values: &[&[f64]], most: usize) -> Curves {
         error = if error == 0.0 { FINEST } else { 2.0 * error };
         kept = kept_points(times, values, error);
         if error >= 1.0 && kept.len() > most {
-            // Numbers that are none must all be kept; of so many only a selection is.
+            // Values that are not finite must all be kept; of so many only a selection is.
             kept = (0..most).map(|k| k * (times.len() - 1) / (most - 1)).collect();
         }
     }
@@ -69,7 +69,7 @@ fn kept_points(times: &[f64], values: &[&[f64]], error: f64) -> Vec<usize> {
     kept
 }
 
-/// Highest less lowest of the numbers that are some.
+/// Highest less lowest of the finite numbers.
 fn range(column: &[f64]) -> f64 {
     let finite = column.iter().copied().filter(|value| value.is_finite());
     let (low, high) = finite
@@ -86,7 +86,7 @@ impl Cone {
     }
 
     fn holds(&self, slopes: impl Iterator<Item = f64>) -> bool {
-        // After a number that is none a slope is none either, and no line is drawn.
+        // After a value that is not finite neither is the slope, and no line is drawn.
         self.0
             .iter()
             .zip(slopes)

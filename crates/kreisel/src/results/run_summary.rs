@@ -74,7 +74,7 @@ impl RunSummary {
         }
     }
 
-    /// The summary as indented JSON with a final line end; numbers that are none become `null`.
+    /// The summary as indented JSON with a final line end; numbers that are not finite become `null`.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("all keys of a summary are text");
         text.push('\n');

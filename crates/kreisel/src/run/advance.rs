@@ -123,7 +123,7 @@ impl Machine {
         Ok(run)
     }
 
-    /// An error at the start with the name of the part that gives numbers which are none.
+    /// An error at the start with the name of the part that gives numbers that are not finite.
     fn blamed(&self, error: StartError) -> StartError {
         use crate::dae::Dae;
         let StartError::Initial(ConsistencyError::NotFinite { equation, time }) = error else { return error };

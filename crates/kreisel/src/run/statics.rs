@@ -96,7 +96,7 @@ impl<'m, S: Sink> StaticRecorder<'m, S> {
     }
 }
 
-/// What an unstable equilibrium gives to know.
+/// What the user should know of an unstable equilibrium.
 fn instability_note(found: &Instability) -> Note {
     let directions = match found.directions {
         1 => "one direction".to_owned(),

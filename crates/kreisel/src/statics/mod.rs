@@ -125,9 +125,9 @@ pub struct StaticStatistics {
 pub struct Instability {
     /// In how many directions.
     pub directions: usize,
-    /// Load factor from which on it is so.
+    /// Load factor from which on it is unstable.
     pub load_factor: f64,
-    /// Whether it was so from the first equilibrium on.
+    /// Whether the first equilibrium was unstable already.
     pub from_start: bool,
     /// The balance whose part moves most in the direction in which energy falls most.
     pub equation: String,

@@ -40,7 +40,7 @@ pub enum JournalError {
         /// What differs.
         what: String,
     },
-    /// A line that is none of ours.
+    /// A line that a sweep did not write.
     #[error("line {line} of {} cannot be read; remove the file to begin anew", path.display())]
     Broken {
         /// The file.

@@ -56,6 +56,7 @@ impl System {
             let places = places[block.index()];
             let node = self.joint_node(part, gradient, index);
             match part.count {
+                1 if part.adds => add_row(&node, places, matrix),
                 1 => set_rows::<1>(&node, places, matrix),
                 2 => set_rows::<2>(&node, places, matrix),
                 3 => set_rows::<3>(&node, places, matrix),
@@ -265,6 +266,8 @@ pub(super) struct RowBlocks<'a> {
     pub motions: &'a [NodeMotion],
     pub blocks: &'a [BlockId],
     pub count: usize,
+    /// Whether they are added to those of another joint, which has one row then.
+    pub adds: bool,
 }
 
 /// One of the nodes of a joint.
@@ -322,6 +325,14 @@ fn set_rows<const R: usize>(node: &JointNode, places: GradientPlace, out: &mut B
     }
 }
 
+/// Adds the only row of a joint and its transpose to a matrix.
+fn add_row(node: &JointNode, places: GradientPlace, out: &mut BlockMatrix) {
+    let [row] = node.rows::<1>();
+    for place in [places.row, places.column] {
+        out.block_values_mut(place).iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+    }
+}
+
 impl SystemElement {
     /// Wrenches on the nodes.
     pub(super) fn wrenches(&self, motion: &Motion) -> [Vector6; MAX_NODES] {
@@ -342,7 +353,8 @@ impl SystemElement {
 
 impl SystemJoint {
     pub(super) fn holonomic_blocks<'a>(&'a self, motions: &'a [NodeMotion]) -> RowBlocks<'a> {
-        RowBlocks { nodes: &self.nodes, motions, blocks: &self.gradient_blocks, count: self.rows.len() }
+        let (blocks, count) = (&self.gradient_blocks, self.rows.len());
+        RowBlocks { nodes: &self.nodes, motions, blocks, count, adds: self.continues }
     }
 
     /// Φ_t of each equation.

@@ -1,4 +1,5 @@
-//! Who made a number that is none: parts are asked one by one, which costs time only where a run has failed.
+//! Which part gave a number that is not finite: parts are asked one by one, which costs time only where a run
+//! has failed.
 
 use super::{System, SystemElement, SystemJoint};
 use crate::dae::Point;
@@ -18,7 +19,7 @@ pub(super) fn part_not_finite(system: &System, at: &Point) -> Option<String> {
         return None;
     }
     let elements = system.active_elements(at).map(|entry| (&entry.name, element_size(system, entry, at)));
-    let joints = system.active_joints(at).map(|entry| (&entry.name, joint_size(system, entry, at)));
+    let joints = system.active_joint_parts(at).map(|entry| (&entry.name, joint_size(system, entry, at)));
     let mut worst: Option<(&String, f64)> = None;
     for (name, size) in elements.chain(joints).filter(|(_, size)| *size > MAX_MAGNITUDE) {
         if worst.is_none_or(|(_, known)| size > known) {

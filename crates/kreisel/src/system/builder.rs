@@ -73,6 +73,8 @@ pub struct SystemBuilder {
     nodes: Vec<NodeEntry>,
     elements: Vec<(String, Box<dyn Element>)>,
     joints: Vec<(String, Box<dyn Joint>)>,
+    /// What continues the equation of a joint, with the joint's index.
+    continued: Vec<(usize, Box<dyn Joint>)>,
     scales: Option<Scales>,
     /// Names of switchable parts, and whether they are on at the start.
     switches: Vec<(String, bool)>,
@@ -161,6 +163,13 @@ impl SystemBuilder {
     pub fn joint(&mut self, name: impl Into<String>, joint: impl Joint + 'static) -> usize {
         self.joints.push((name.into(), Box::new(joint)));
         self.joints.len() - 1
+    }
+
+    /// Continues the only equation of a joint: the sum of another joint is added to it, so that an equation
+    /// may touch any number of nodes, a few in each part.
+    pub(crate) fn continue_joint(&mut self, joint: usize, more: impl Joint + 'static) {
+        debug_assert!(joint < self.joints.len() && more.facts().rows == 1, "one equation goes on");
+        self.continued.push((joint, Box::new(more)));
     }
 
     /// Adds a first-order state: its initial value, and the size against which its error is judged where it
@@ -278,19 +287,23 @@ impl SystemBuilder {
         }
         let joints: Vec<SystemJoint> =
             self.joints.into_iter().map(|(name, joint)| counting.joint(name, joint)).collect();
+        let continued: Vec<SystemJoint> = (self.continued.into_iter())
+            .map(|(index, joint)| counting.continued_joint(index, &joints[index], joint))
+            .collect();
         let switches = counting.switches();
         let contact_groups: Vec<SystemContactGroup> = (self.contact_groups.into_iter())
             .map(|(name, contact_group)| counting.contact_group(name, contact_group, &joined))
             .collect();
         let variant = several.then(|| counting.remember(1).start);
         shape.memory = counting.memory();
-        shape.multiplier_weights = multiplier_weights(&shape, &joints);
+        shape.multiplier_weights = multiplier_weights(&shape, joints.iter().chain(&continued));
         shape.costly_tangent = elements.iter().any(|entry| entry.element.facts().costly_tangent);
         let system = System {
             rounds: Round::all(&elements, &joints),
             nodes,
             elements,
             joints,
+            continued,
             shape,
             couplings,
             switches,
@@ -335,7 +348,8 @@ impl SystemBuilder {
 
     fn check(&self) -> Result<(), AssemblyError> {
         let parts = (self.elements.iter().map(|(name, element)| (name, element.facts().nodes)))
-            .chain(self.joints.iter().map(|(name, joint)| (name, joint.facts().nodes)));
+            .chain(self.joints.iter().map(|(name, joint)| (name, joint.facts().nodes)))
+            .chain(self.continued.iter().map(|(index, joint)| (&self.joints[*index].0, joint.facts().nodes)));
         for (part, nodes) in parts {
             if nodes.len() > MAX_NODES {
                 return Err(AssemblyError::TooManyNodes { part: part.clone(), count: nodes.len() });
@@ -454,10 +468,12 @@ impl SystemBuilder {
         let momenta =
             (self.elements.iter().flat_map(|(_, element)| pairs(element.facts().nodes))).chain(diagonal);
         let momenta: Vec<(usize, usize)> = momenta.collect();
-        let joined = self.joints.iter().flat_map(|(_, joint)| pairs(joint.facts().nodes));
+        let numbered = self.joints.iter().enumerate().map(|(index, (_, joint))| (index, joint));
+        let numbered = numbered.chain(self.continued.iter().map(|(index, joint)| (*index, joint)));
+        let joined = numbered.clone().flat_map(|(_, joint)| pairs(joint.facts().nodes));
         let forces = momenta.iter().copied().chain(joined);
-        let gradient = (self.joints.iter().enumerate())
-            .flat_map(|(index, (_, joint))| joint.facts().nodes.iter().map(move |node| (index, node.0)));
+        let gradient =
+            numbered.flat_map(|(index, joint)| joint.facts().nodes.iter().map(move |node| (index, node.0)));
         let with_nonholonomic =
             self.joints.iter().filter(|(_, joint)| joint.facts().nonholonomic_rows > 0).enumerate();
         let nonholonomic = with_nonholonomic
@@ -511,15 +527,17 @@ impl SystemBuilder {
 }
 
 /// Forces weigh 1, torques 1/L with the length L of the system; rows of nonholonomic constraints follow the
-/// others.
-fn multiplier_weights(shape: &Shape, joints: &[SystemJoint]) -> Vec<f64> {
+/// others. A row that goes on weighs as one of forces if any of its parts is.
+fn multiplier_weights<'a>(shape: &Shape, joints: impl Iterator<Item = &'a SystemJoint>) -> Vec<f64> {
     let first_nonholonomic = shape.constraint_count();
     let weight = |is_torque: bool| if is_torque { 1.0 / shape.scales.length } else { 1.0 };
     let mut weights = vec![1.0; first_nonholonomic + shape.nonholonomic_count()];
     for entry in joints {
         let facts = entry.joint.facts();
         for (row, out) in weights[entry.rows.clone()].iter_mut().enumerate() {
-            *out = weight(facts.torques[row]);
+            if !entry.continues || !facts.torques[row] {
+                *out = weight(facts.torques[row]);
+            }
         }
         let nonholonomic = &mut weights[first_nonholonomic..][entry.nonholonomic.clone()];
         for (row, out) in nonholonomic.iter_mut().enumerate() {

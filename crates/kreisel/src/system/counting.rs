@@ -122,7 +122,32 @@ impl<'a> Counting<'a> {
             gradient_blocks: row_blocks(&self.couplings.constraint_node, index, facts.nodes).collect(),
             nonholonomic: next(&mut self.nonholonomic_rows, facts.nonholonomic_rows),
             nonholonomic_blocks,
+            continues: false,
             name,
+            joint,
+        }
+    }
+
+    /// What continues the equation of a joint with an index.
+    pub fn continued_joint(
+        &mut self,
+        index: usize,
+        first: &SystemJoint,
+        joint: Box<dyn Joint>,
+    ) -> SystemJoint {
+        let facts = joint.facts();
+        SystemJoint {
+            switch: first.switch,
+            memory: self.remember(facts.memory),
+            nodes: facts.nodes.iter().copied().collect(),
+            rows: first.rows.clone(),
+            time_dependent: facts.time_dependent,
+            blocks: self.force_blocks(facts.nodes),
+            gradient_blocks: row_blocks(&self.couplings.constraint_node, index, facts.nodes).collect(),
+            nonholonomic: 0..0,
+            nonholonomic_blocks: Vec::new(),
+            continues: true,
+            name: first.name.clone(),
             joint,
         }
     }

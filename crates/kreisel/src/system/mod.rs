@@ -42,6 +42,8 @@ pub struct System {
     nodes: Vec<SystemNode>,
     elements: Vec<SystemElement>,
     joints: Vec<SystemJoint>,
+    /// What continues equations of joints that touch many nodes.
+    continued: Vec<SystemJoint>,
     rounds: Vec<Round>,
     shape: Shape,
     couplings: Couplings,
@@ -98,6 +100,8 @@ struct SystemJoint {
     nonholonomic: Range<usize>,
     /// Block of each local node in the pattern of the nonholonomic gradient; none without such equations.
     nonholonomic_blocks: Vec<BlockId>,
+    /// Whether it continues the equation of another joint, to which it adds.
+    continues: bool,
 }
 
 impl System {
@@ -241,7 +245,20 @@ impl System {
     /// Wrench (torque, force) that a joint exerts on its second body at the joint's point, in world axes.
     pub fn reaction(&self, joint: usize, at: &Point) -> Vector6 {
         let entry = &self.joints[joint];
-        self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.reaction(motion, at))
+        let mut wrenches = self.joint_wrenches(entry, at);
+        for more in self.continued.iter().filter(|more| more.rows == entry.rows) {
+            for (node, wrench) in more.nodes.iter().zip(self.joint_wrenches(more, at)) {
+                if let Some(place) = entry.nodes.iter().position(|known| known == node) {
+                    wrenches[place] += wrench;
+                }
+            }
+        }
+        self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.reaction(motion, &wrenches))
+    }
+
+    /// Bᵀλ and Aᵀψ of a joint on each of its nodes, in body axes.
+    fn joint_wrenches(&self, entry: &SystemJoint, at: &Point) -> [Vector6; MAX_NODES] {
+        self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.all_wrenches(motion, at))
     }
 
     /// Wrench (torque, force) that an element exerts on its first node at the node's origin, in world axes, with its
@@ -295,7 +312,25 @@ impl System {
 
     /// The same of one joint, whether it is switched on or not.
     fn joint_residuals(&self, entry: &SystemJoint, at: &Point) -> [f64; 2] {
-        let mut squares = [0.0; 2];
+        let [mut violation, mut rates] = self.holonomic_values(entry, at);
+        for more in self.continued.iter().filter(|more| more.rows == entry.rows) {
+            let [further, further_rates] = self.holonomic_values(more, at);
+            violation.iter_mut().zip(further).for_each(|(sum, value)| *sum += value);
+            rates.iter_mut().zip(further_rates).for_each(|(sum, value)| *sum += value);
+        }
+        let mut squares = [violation, rates].map(|values| values.iter().map(|value| value * value).sum());
+        if !entry.nonholonomic.is_empty() {
+            self.with_motion(&entry.nodes, at, &entry.memory, |motion| {
+                let values = entry.nonholonomic_values(motion);
+                squares[1] +=
+                    values[..entry.nonholonomic.len()].iter().map(|value| value * value).sum::<f64>();
+            });
+        }
+        squares.map(f64::sqrt)
+    }
+
+    /// Φ and B v + Φ_t of a joint, with zeros behind its rows.
+    fn holonomic_values(&self, entry: &SystemJoint, at: &Point) -> [[f64; MAX_ROWS]; 2] {
         self.with_motion(&entry.nodes, at, &entry.memory, |motion| {
             let (mut violation, mut by_time) = ([0.0; MAX_ROWS], [[0.0; MAX_ROWS]; 2]);
             let (rows, mut gradient) = (entry.rows.len(), LocalGradient::zeros());
@@ -306,22 +341,10 @@ impl System {
                 ..RowValues::default()
             };
             entry.joint.ask_holonomic(motion, asked);
-            let [rates, _] = by_time;
-            for row in 0..rows {
-                let twists = gradient.rows[row].iter().zip(motion.nodes);
-                let rate: f64 = twists.map(|(gradient, node)| gradient.dot(&node.velocity)).sum();
-                squares[0] += violation[row] * violation[row];
-                squares[1] += (rate + rates[row]) * (rate + rates[row]);
-            }
-            if !entry.nonholonomic.is_empty() {
-                let nonholonomic = entry.nonholonomic_values(motion);
-                squares[1] += nonholonomic[..entry.nonholonomic.len()]
-                    .iter()
-                    .map(|nonholonomic| nonholonomic * nonholonomic)
-                    .sum::<f64>();
-            }
-        });
-        squares.map(f64::sqrt)
+            let [mut rates, _] = by_time;
+            gradient.multiply_add(motion.nodes, &mut rates[..rows]);
+            [violation, rates]
+        })
     }
 
     /// Numbers of elements and of joints that touch each node.
@@ -331,7 +354,7 @@ impl System {
         for node in originals.flat_map(|(_, entry)| &entry.nodes) {
             counts[node.0].0 += 1;
         }
-        for node in self.joints.iter().flat_map(|entry| &entry.nodes) {
+        for node in self.joints.iter().chain(&self.continued).flat_map(|entry| &entry.nodes) {
             counts[node.0].1 += 1;
         }
         counts
@@ -349,8 +372,8 @@ impl System {
 }
 
 impl SystemJoint {
-    /// Wrench on the second body at the joint's point, in world axes.
-    fn reaction(&self, motion: &Motion, at: &Point) -> Vector6 {
+    /// Bᵀλ and Aᵀψ on each node, in body axes.
+    fn all_wrenches(&self, motion: &Motion, at: &Point) -> [Vector6; MAX_NODES] {
         let mut gradient = LocalGradient::zeros();
         let asked = RowValues { gradient: Some(&mut gradient), ..RowValues::default() };
         self.joint.ask_holonomic(motion, asked);
@@ -363,6 +386,11 @@ impl SystemJoint {
                 .zip(nonholonomic_wrenches)
                 .for_each(|(wrench, nonholonomic)| *wrench += nonholonomic);
         }
+        wrenches
+    }
+
+    /// Wrench on the second body at the joint's point, in world axes, from those on the nodes.
+    fn reaction(&self, motion: &Motion, wrenches: &[Vector6; MAX_NODES]) -> Vector6 {
         let on_node = |node: usize| -> Vector6 { -wrenches[node] };
         match self.joint.facts().reaction_frame {
             (Some(node), offset) => {
@@ -403,7 +431,7 @@ impl Dae for System {
 
     fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
         let mut gradient = LocalGradient::zeros();
-        for entry in self.active_joints(at) {
+        for entry in self.active_joint_parts(at) {
             let nodes = &entry.nodes[..];
             self.with_motion(nodes, at, &entry.memory, |motion| {
                 gradient.reset(entry.rows.len(), nodes.len());
@@ -439,7 +467,7 @@ impl Dae for System {
             let own = &mut memory[entry.memory.clone()];
             self.with_element(entry, at, |motion| entry.element.remember(motion, None, own));
         }
-        for entry in self.joints.iter().filter(|entry| !entry.memory.is_empty()) {
+        for entry in self.joints.iter().chain(&self.continued).filter(|entry| !entry.memory.is_empty()) {
             let own = &mut memory[entry.memory.clone()];
             self.with_motion(&entry.nodes, at, &entry.memory, |motion| {
                 entry.joint.remember(motion, own);
@@ -492,6 +520,11 @@ impl System {
         if let Some(out) = wanted.curvature.take() {
             for entry in self.active_joints(at) {
                 self.joint_curvature(entry, at, &mut out[entry.rows.clone()]);
+            }
+            for entry in self.active_joints_of(&self.continued, at) {
+                let mut more = [0.0; MAX_ROWS];
+                self.joint_curvature(entry, at, &mut more[..entry.rows.len()]);
+                out[entry.rows.clone()].iter_mut().zip(more).for_each(|(sum, value)| *sum += value);
             }
         }
         if let Some(out) = wanted.nonholonomic_gradient.take() {

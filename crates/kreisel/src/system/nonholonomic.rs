@@ -17,6 +17,7 @@ impl SystemJoint {
             motions,
             blocks: &self.nonholonomic_blocks,
             count: self.nonholonomic.len(),
+            adds: false,
         }
     }
 

@@ -3,6 +3,7 @@
 //! An iteration that renews its matrix needs both at the same point. Found together they share the motion of
 //! the nodes, and large machines pass through memory once.
 
+use std::cell::RefCell;
 use std::ops::Range;
 
 use super::assembly::{LocalPart, TangentParts, reaction};
@@ -45,17 +46,41 @@ impl Round {
     }
 }
 
+/// Derivatives of one part: thousands of numbers, of which the next part clears what was written. They are
+/// kept from pass to pass, since clearing all of them is a tenth of the work of a small machine.
+struct LocalDerivatives {
+    tangent: LocalTangent,
+    gradient: LocalGradient,
+    rate_gradient: LocalGradient,
+}
+
+impl LocalDerivatives {
+    fn zeros() -> Self {
+        let [gradient, rate_gradient] = [(); 2].map(|()| LocalGradient::zeros());
+        Self { tangent: LocalTangent::zeros(0), gradient, rate_gradient }
+    }
+}
+
+thread_local! {
+    static LOCAL: RefCell<LocalDerivatives> = RefCell::new(LocalDerivatives::zeros());
+}
+
+/// Lends the arrays of this thread.
+fn with_local(action: impl FnOnce(&mut LocalDerivatives)) {
+    LOCAL.with(|local| match local.try_borrow_mut() {
+        Ok(mut local) => action(&mut local),
+        // A part that holds a system of its own asks for them within a pass.
+        Err(_) => action(&mut LocalDerivatives::zeros()),
+    });
+}
+
 /// The derivatives that a pass adds up.
 struct Derivatives<'w> {
     weights: TangentWeights,
     out: TangentParts<'w>,
     /// Where the blocks are if the pattern has those of pairs that touch besides.
     places: Option<&'w [BlockId]>,
-    /// Those of one part. They stand on the stack of [`System::assemble`]: thousands of numbers that nobody
-    /// is to copy.
-    tangent: &'w mut LocalTangent,
-    gradient: &'w mut LocalGradient,
-    rate_gradient: &'w mut LocalGradient,
+    local: &'w mut LocalDerivatives,
     /// End of the nodes whose columns are clear, in a matrix that holds another one.
     cleared: usize,
 }
@@ -94,11 +119,11 @@ impl System {
         };
         let found = self.candidate_pairs(at.memory);
         let places = self.places_in(found.as_ref(), out.dynamic.pattern());
-        let (gradient, rate_gradient) = (&mut LocalGradient::zeros(), &mut LocalGradient::zeros());
-        let (places, tangent) = (places.as_deref(), &mut LocalTangent::zeros(0));
-        let out = TangentParts::new(out, merged);
-        let derivatives = Derivatives { weights, out, places, tangent, gradient, rate_gradient, cleared: 0 };
-        self.pass(at, equations, rates, Some(derivatives));
+        let (out, places) = (TangentParts::new(out, merged), places.as_deref());
+        with_local(|local| {
+            let derivatives = Derivatives { weights, out, places, local, cleared: 0 };
+            self.pass(at, equations, rates, Some(derivatives));
+        });
     }
 
     /// Visits all parts, round after round, for whatever is not `None`.
@@ -121,14 +146,20 @@ impl System {
                 self.add_joint(entry, at, equations, rates.as_deref_mut(), derivatives.as_mut());
             }
         }
+        if let Some(derivatives) = &mut derivatives {
+            derivatives.clear_the_rest(self.nodes.len(), self.joints.len());
+        }
+        for entry in self.active_joints_of(&self.continued, at) {
+            let equations = equations.as_deref_mut();
+            self.continue_joint(entry, at, equations, rates.as_deref_mut(), derivatives.as_mut());
+        }
         if let Some(equations) = equations {
             self.evaluate_nonholonomic(at, equations);
             self.add_contact_group_forces(at, equations.equilibrium);
         }
-        if let Some(mut derivatives) = derivatives {
-            derivatives.clear_the_rest(self.nodes.len(), self.joints.len());
-            let Derivatives { weights, mut out, places, tangent, .. } = derivatives;
-            self.add_nonholonomic_tangents(at, weights, places, tangent, &mut out);
+        if let Some(derivatives) = derivatives {
+            let Derivatives { weights, mut out, places, local, .. } = derivatives;
+            self.add_nonholonomic_tangents(at, weights, places, &mut local.tangent, &mut out);
             self.add_contact_group_tangents(at, weights, &mut out.forces);
             if self.shape.reactions == Reactions::General {
                 self.add_reactions(out);
@@ -177,7 +208,8 @@ impl System {
         wrenches: &mut [Vector6; MAX_NODES],
         derivatives: &mut Derivatives,
     ) {
-        let Derivatives { weights, out, places, tangent, .. } = derivatives;
+        let Derivatives { weights, out, places, local, .. } = derivatives;
+        let tangent = &mut local.tangent;
         let nodes = &entry.nodes[..];
         tangent.reset(nodes.len());
         let mut remembered = [Vector6::zeros(); MAX_NODES];
@@ -227,7 +259,7 @@ impl System {
                 Some(derivatives) => {
                     self.add_joint_tangent(entry, motion, asked, derivatives);
                     if equilibrium.is_some() {
-                        derivatives.gradient.transpose_multiply_add(multipliers, wrenches);
+                        derivatives.local.gradient.transpose_multiply_add(multipliers, wrenches);
                     }
                 }
             }
@@ -235,6 +267,28 @@ impl System {
                 self.add_forces(nodes, motion.nodes, wrenches, equilibrium);
             }
         });
+    }
+
+    /// Adds what continues the equation of a joint.
+    fn continue_joint(
+        &self,
+        entry: &SystemJoint,
+        at: &Point,
+        mut equations: Option<&mut Residual>,
+        mut rates: Option<&mut [f64]>,
+        derivatives: Option<&mut Derivatives>,
+    ) {
+        // A joint answers as if the row were its own.
+        let row = entry.rows.start;
+        let violation = equations.as_deref_mut().map(|out| std::mem::take(&mut out.violation[row]));
+        let rate = rates.as_deref_mut().map(|rates| std::mem::take(&mut rates[row]));
+        self.add_joint(entry, at, equations.as_deref_mut(), rates.as_deref_mut(), derivatives);
+        if let Some(out) = equations {
+            out.violation[row] += violation.unwrap_or_default();
+        }
+        if let Some(rates) = rates {
+            rates[row] += rate.unwrap_or_default();
+        }
     }
 
     /// Adds a joint's derivatives, and answers what else is asked; rates are products with the gradient.
@@ -245,7 +299,8 @@ impl System {
         asked: RowValues,
         derivatives: &mut Derivatives,
     ) {
-        let Derivatives { weights, out, places, tangent, gradient, rate_gradient, .. } = derivatives;
+        let Derivatives { weights, out, places, local, .. } = derivatives;
+        let LocalDerivatives { tangent, gradient, rate_gradient } = &mut **local;
         let RowValues { multipliers, violation, rates, .. } = asked;
         let nodes = &entry.nodes[..];
         let rate_gradient_wanted = weights.stiffness && out.gradient_rate.is_some();

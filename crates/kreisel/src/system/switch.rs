@@ -105,6 +105,11 @@ impl System {
         self.active_joints_of(&self.joints, at)
     }
 
+    /// The same with what continues their equations.
+    pub(super) fn active_joint_parts<'a>(&'a self, at: &'a Point) -> impl Iterator<Item = &'a SystemJoint> {
+        self.active_joints(at).chain(self.active_joints_of(&self.continued, at))
+    }
+
     /// Those of some joints that are on.
     pub(super) fn active_joints_of<'a>(
         &'a self,

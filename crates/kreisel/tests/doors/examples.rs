@@ -44,6 +44,7 @@ fn a_system_of_ones_own_circles_steadily() {
 
 #[test]
 fn a_force_of_ones_own_reaches_the_closed_form() {
+    // Of second order in the step.
     let error = own_part::own_force::run().unwrap();
     assert!(error < 1e-5, "{error}");
 }

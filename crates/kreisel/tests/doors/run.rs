@@ -180,6 +180,7 @@ fn interpolated_output_agrees_with_the_steps_to_second_order() {
     for (signal, tolerance) in [("rod.position.z", 2e-4), ("pin.rate", 1e-3), ("pin.force.z", 5e-2)] {
         let (coarse, fine) = (steps.signal(signal).unwrap(), between.signal(signal).unwrap());
         for row in 0..coarse.len() - 1 {
+            // The ends of steps are as they are, to rounding.
             assert!((coarse[row] - fine[2 * row]).abs() < 1e-9, "{signal}");
             let middle = 0.5 * (coarse[row] + coarse[row + 1]);
             assert!(
@@ -200,6 +201,7 @@ fn energy_is_kept_in_balance() {
         difference(&simulate(&settings), "energy.balance", |_| 0.0)
     };
     let (coarse, fine) = (balance(0.01), balance(0.005));
+    // Of 10 J, with (ωh)² = 2.8e-3.
     assert!(coarse < 1e-2 && (3.0..5.0).contains(&(coarse / fine)), "{coarse:e} {fine:e}");
 }
 

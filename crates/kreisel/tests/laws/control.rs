@@ -161,7 +161,8 @@ fn the_motor_driven_crank_follows_its_reduced_equations_with_order_two() {
             let order = (coarse / fine).log2();
             let case = format!("{method:?}, alternating {alternating}, value {i}");
             assert!((1.75..2.0 + excess).contains(&order), "{case}: order {order}, {errors:?}");
-            assert!(fine < 2e-3, "{case}: {fine}");
+            // (h/T)²/12 with h = 0.25 ms and the fastest time constant of 5 ms.
+            assert!(fine < 2e-4, "{case}: {fine}");
         }
     }
 }
@@ -218,8 +219,10 @@ fn the_active_suspension_follows_its_linear_equations() {
         for (i, (coarse, fine)) in errors[0].iter().zip(errors[1]).enumerate() {
             let order = (coarse / fine).log2();
             let case = format!("{method:?}, alternating {alternating}, value {i}");
-            assert!((order - 2.0).abs() < 0.3, "{case}: order {order}, {errors:?}");
-            assert!(fine < 1e-2, "{case}: {errors:?}");
+            // Linear equations: terms of third order are a few percent at ωh = 0.04 of the wheel.
+            assert!((order - 2.0).abs() < 0.1, "{case}: order {order}, {errors:?}");
+            // A few times (ωh)²/12 = 1e-4 of values of about their scales.
+            assert!(fine < 3e-4, "{case}: {errors:?}");
         }
     }
     // Steps that the error decides on, states included.
@@ -232,7 +235,8 @@ fn the_active_suspension_follows_its_linear_equations() {
         .zip(exact)
         .zip(scales)
         .fold(0.0_f64, |worst, ((found, exact), scale)| worst.max((found - exact).abs() / scale));
-    assert!(worst < 0.05, "{worst}");
+    // A tolerance of 1e-4 of a machine of half a metre, in units of a centimetre.
+    assert!(worst < 1e-2, "{worst}");
 }
 
 const BALL: &str = "
@@ -245,6 +249,9 @@ const BALL: &str = "
     position = [0, 0, 0]
     velocity = [1, 0, 0]
 ";
+
+/// Error of functions of size and rate one in [`after_a_second`]: a few times h²/12 = 8e-8.
+const STEP_ERROR: f64 = 3e-7;
 
 /// The value of a signal's state after a second in steps of 1 ms.
 fn after_a_second(parts: &str, name: &str) -> f64 {
@@ -260,28 +267,29 @@ fn blocks_answer_as_their_closed_forms_say() {
     // A step into 2/(s² + 3 s + 2): 1 − 2 e^(−t) + e^(−2t).
     let second = "[[transfer-function]]\nname = 'lag'\ninput = 1\nnumerator = [2]\ndenominator = [1, 3, 2]\n";
     let e = (-1.0_f64).exp();
-    assert!((after_a_second(second, "lag.output") - (1.0 - 2.0 * e + e * e)).abs() < 1e-6);
+    assert!((after_a_second(second, "lag.output") - (1.0 - 2.0 * e + e * e)).abs() < STEP_ERROR);
     // As many zeros as poles: (2 s + 6)/(2 s + 2) = 1 + 2/(s + 1) answers a step with 1 + 2 (1 − e^(−t)).
     let lead = "[[transfer-function]]\nname = 'lead'\ninput = 1\nnumerator = [2, 6]\ndenominator = [2, 2]\n";
-    assert!((after_a_second(lead, "lead.output") - (3.0 - 2.0 * e)).abs() < 1e-6);
+    assert!((after_a_second(lead, "lead.output") - (3.0 - 2.0 * e)).abs() < STEP_ERROR);
     // The same block in state space, with the ball's position as input: x = t, so y = x + 2 (t − 1 + e^(−t)).
     let space =
         "[[state-space]]\nname = 'space'\ninput = 'ball.position.x'\na = [-1]\nb = [1]\nc = [2]\nd = [1]\n";
-    assert!((after_a_second(space, "space.output") - (1.0 + 2.0 * e)).abs() < 1e-6);
+    assert!((after_a_second(space, "space.output") - (1.0 + 2.0 * e)).abs() < STEP_ERROR);
     // Two inputs u = (t, 2) and two outputs: ẋ₁ = −x₁ + 5, ẋ₂ = −2 x₂ + 3 t.
     let several = "[[state-space]]\nname = 'mixer'\ninputs = ['ball.position.x', 2]\na = [-1, 0, 0, -2]\n\
                    b = [0, 2.5, 3, 0]\nc = [1, 1, 1, -1]\nd = [0, 1, 4, 0]\n";
     // x₁ = 5 (1 − e^(−t)), x₂ = 3 (t/2 − 1/4 + e^(−2t)/4); y₁ = x₁ + x₂ + 2, y₂ = x₁ − x₂ + 4 t.
     let (first, second) = (5.0 * (1.0 - e), 3.0 * (0.25 + 0.25 * e * e));
-    assert!((after_a_second(several, "mixer.output-1") - (first + second + 2.0)).abs() < 1e-5);
-    assert!((after_a_second(several, "mixer.output-2") - (first - second + 4.0)).abs() < 1e-5);
+    assert!((after_a_second(several, "mixer.output-1") - (first + second + 2.0)).abs() < 5.0 * STEP_ERROR);
+    assert!((after_a_second(several, "mixer.output-2") - (first - second + 4.0)).abs() < 5.0 * STEP_ERROR);
     // ∫ t dt = 1/2 and the filtered rate 1 − e^(−t/T) of e = t, T = 0.1: u = 2 t + 3 t²/2 + 5 (1 − e^(−10)).
     let pid = "[[pid]]\nname = 'pid'\nerror = 'ball.position.x'\nproportional = 2\nintegral = 3\nderivative = 5\nfilter-time = 0.1\n";
     let exact = 2.0 + 1.5 + 5.0 * (1.0 - (-10.0_f64).exp());
-    assert!((after_a_second(pid, "pid.output") - exact).abs() < 1e-4);
-    // s + s³ = x has the root 0.6823278038280193 at x = 1.
+    assert!((after_a_second(pid, "pid.output") - exact).abs() < STEP_ERROR);
+    // s + s³ = x has the root 0.6823278038280193 at x = 1. It is solved for to Newton's tolerance, not
+    // integrated.
     let cubic = "[[algebraic]]\nname = 's'\nzero-of = 's.value + s.value^3 - ball.position.x'\n";
-    assert!((after_a_second(cubic, "s.value") - 0.682_327_803_828_019_3).abs() < 1e-9);
+    assert!((after_a_second(cubic, "s.value") - 0.682_327_803_828_019_3).abs() < 1e-12);
 }
 
 #[test]
@@ -296,7 +304,7 @@ fn states_may_use_each_other_in_any_order() {
         initial = 1
         rate = '-x.value'
     ";
-    assert!((after_a_second(parts, "x.value") - 1.0_f64.sin()).abs() < 1e-6);
+    assert!((after_a_second(parts, "x.value") - 1.0_f64.sin()).abs() < STEP_ERROR);
 }
 
 fn mistake(parts: &str) -> String {
@@ -326,7 +334,7 @@ fn mistakes_are_told_with_their_line() {
     let rows =
         mistake("[[state-space]]\nname = 'c'\ninputs = [1, 2]\na = [1, 2, 3, 4]\nb = [1, 2]\nc = [1, 2]\n");
     assert!(rows.contains("4 numbers, 2 × 2") && rows.contains("b = [1, 2]"), "{rows}");
-    // A gain without states.
+    // A gain without states: rounding.
     let gain = "[[state-space]]\nname = 'g'\ninput = 3\na = []\nb = []\nc = []\nd = [2]\n";
     assert!((after_a_second(gain, "g.output") - 6.0).abs() < 1e-12);
     let none = mistake("[[state-space]]\nname = 'c'\na = [1]\nb = [1]\nc = [1]\n");
@@ -371,8 +379,8 @@ fn states_are_recorded_and_the_sparse_solver_carries_them() {
     // v̇ = −c, ċ = v − c: v'' + v' + v = 0 with v(0) = 1, v'(0) = 0.
     let w = 0.75_f64.sqrt();
     let exact = (-0.5_f64).exp() * (w.cos() + 0.5 / w * w.sin());
-    assert!((run.values().velocity[3] - exact).abs() < 1e-6);
-    assert!((run.values().velocity[6 * 11 + 3] - exact).abs() < 1e-6);
+    assert!((run.values().velocity[3] - exact).abs() < STEP_ERROR);
+    assert!((run.values().velocity[6 * 11 + 3] - exact).abs() < STEP_ERROR);
 }
 
 #[test]
@@ -421,6 +429,7 @@ fn an_event_may_change_what_a_controller_aims_at() {
     let last = *trajectory.signal("c.value").unwrap().last().unwrap();
     // It rises for ln 2 and falls from 1/2 for the rest.
     let exact = 0.5 * (2.0_f64.ln() - 2.0).exp();
+    // h²/12 = 8e-6 of a function below one.
     assert!((last - exact).abs() < 1e-5, "{last} {exact}");
 }
 
@@ -446,7 +455,8 @@ fn the_scaling_of_forces_is_the_mean_mass_and_stiffness_of_the_machine() {
     let scales = machine.system().scales();
     // Twelve coordinates; the length is that of the marker's arm, at which a torque of 200 Nm/rad is 50 N/m.
     assert_eq!((scales.length, scales.mass), (2.0, 2.0));
-    assert!((scales.stiffness - (800.0 + 50.0) / 12.0).abs() < 1e-9, "{scales:?}");
+    // Rounding of a sum.
+    assert!((scales.stiffness - (800.0 + 50.0) / 12.0).abs() < 1e-12, "{scales:?}");
     // Nothing is stiff in a ball alone.
     assert_eq!(from_text(BALL).unwrap().system().scales().stiffness, 0.0);
 }
@@ -492,7 +502,8 @@ fn a_controlled_slider_has_the_modes_of_its_characteristic_polynomial() {
     for mode in found.modes.iter().chain(&found.overdamped) {
         let s = mode.eigenvalue;
         let error = (polynomial(s) / slope(s)).norm();
-        assert!(error < 1e-9 * s.norm(), "{s}: {error:e}");
+        // Rounding: the eigenvalues of a matrix of four rows are well apart.
+        assert!(error < 1e-12 * s.norm(), "{s}: {error:e}");
     }
     // The same system of first order, with its states named.
     let space = found.linearized.state_space().unwrap().unwrap();
@@ -500,8 +511,8 @@ fn a_controlled_slider_has_the_modes_of_its_characteristic_polynomial() {
     let trace: f64 = (found.modes.iter().chain(&found.overdamped))
         .map(|mode| mode.eigenvalue.re * if mode.eigenvalue.im > 0.0 { 2.0 } else { 1.0 })
         .sum();
-    assert!((space.state.trace() - trace).abs() < 1e-9 * trace.abs());
-    // A force of 1 N accelerates 2 kg.
+    assert!((space.state.trace() - trace).abs() < 1e-12 * trace.abs());
+    // A force of 1 N accelerates 2 kg, to rounding.
     assert!((space.input.row(1).amax() - 0.5).abs() < 1e-12);
 }
 
@@ -526,6 +537,7 @@ fn a_model_may_ask_for_bdf2_with_its_form_and_scaling() {
     {
         let words = format!("method = 'bdf2'\n{words}");
         let found = run(&words);
+        // h²/3 = 8e-6 of a function below one, or the tolerance of 1e-6.
         assert!((found - exact).abs() < 1e-5, "{words}: {found} {exact}");
     }
     let wrong =

@@ -25,8 +25,9 @@ fn the_torque_of_a_gear_is_that_on_the_second_body_of_the_second_joint() {
     ))
     .unwrap();
     let run = machine.simulate().unwrap();
-    within("torque", difference(&run, "gear.torque.z", |_| 1.0), 1e-9);
-    within("second wheel", difference(&run, "second-pin.rate", |t| 2.0 * t), 1e-9);
+    // Constant accelerations are integrated exactly.
+    within("torque", difference(&run, "gear.torque.z", |_| 1.0), 1e-12);
+    within("second wheel", difference(&run, "second-pin.rate", |t| 2.0 * t), 1e-12);
 }
 
 const BEAM: &str = "
@@ -60,20 +61,7 @@ fn a_run_counts_the_equations_that_a_check_counts() {
 }
 
 #[test]
-fn too_many_bodies_in_a_coupling_and_the_wrong_transition_are_told_with_the_way_out() {
-    let mut text = String::new();
-    for body in 0..5 {
-        text += &format!(
-            "[[body]]\nname = 'b{body}'\nmass = 1\ninertia = [1, 1, 1]\nposition = [{body}, 0, 0]\n\
-             [[prismatic]]\nname = 's{body}'\nbodies = ['ground', 'b{body}']\n"
-        );
-    }
-    let coupled =
-        "[[coupling]]\nname = 'sum'\njoints = ['s0', 's1', 's2', 's3', 's4']\nfactors = [1, 1, 1, 1, 1]\n";
-    let error = read(&format!("{text}{coupled}")).err().unwrap();
-    for part in ["at most 4 bodies", "model.toml:43", "split the sum"] {
-        assert!(error.contains(part), "{error}");
-    }
+fn the_wrong_transition_is_told_with_the_way_out() {
     let hinge = "[[body]]\nname = 'arm'\nmass = 1\ninertia = [1, 1, 1]\n[[revolute]]\nname = 'pin'\nbodies = ['ground', 'arm']\npoint = [0, 0, 0]\n";
     for law in ["torque = 1", "friction = 0.1\nradius = 0.01"] {
         let text = format!(

@@ -8,6 +8,8 @@ use kreisel::run::{Recorder, Run, RunEnding, Trajectory};
 
 /// Standard gravity.
 const G: f64 = 9.80665;
+/// Twice the tolerance in s to which the time of an event is found if the model gives none.
+const EVENT: f64 = 2e-9;
 
 fn machine(text: &str) -> Machine {
     Machine::from_text("test.toml", text).map_err(|errors| errors.render(false)).unwrap()
@@ -64,7 +66,7 @@ fn a_falling_ball_stops_the_run_where_it_crosses_a_height() {
         let names: Vec<&str> = run.events().iter().map(|record| record.event.as_str()).collect();
         assert_eq!(names, ["half-way", "floor"], "{way}");
         for (record, time) in run.events().iter().zip(times) {
-            assert!((record.time - time).abs() < 2e-9, "{way}: {record:?}, {time}");
+            assert!((record.time - time).abs() < EVENT, "{way}: {record:?}, {time}");
         }
         assert!(matches!(&ending, RunEnding::Event(record) if record.event == "floor"), "{ending:?}");
         assert_eq!(run.integration().values().time, run.events()[1].time);
@@ -106,10 +108,12 @@ fn a_force_is_switched_on_where_a_mass_passes() {
         let (run, ending, trajectory) = run(&machine);
         assert_eq!(ending, RunEnding::Done, "{way}");
         let passed = run.events()[0].time;
-        assert!((passed - 1.0).abs() < 2e-9, "{way}: {passed}");
+        assert!((passed - 1.0).abs() < EVENT, "{way}: {passed}");
         // x = 1 + (t − 1) + (t − 1)²: 3 at the end, with energy from the work of the force alone.
         let x = last(&trajectory, "cart.position.x");
-        assert!((x - 3.0).abs() < 1e-7, "{way}: {x}");
+        // 2 m/s² from a time on that is wrong by so much, for a second.
+        assert!((x - 3.0).abs() < 2.0 * EVENT, "{way}: {x}");
+        // The force of 2 N along a metre, in steps that end at the event: rounding and Newton's tolerance.
         let balance = trajectory.signal("energy.balance").unwrap();
         assert!(balance.iter().all(|value| value.abs() < 1e-7), "{way}");
     }
@@ -147,7 +151,7 @@ fn a_passage_and_the_way_back_within_one_step_are_both_found() {
                 assert_eq!(times.len(), expected.len(), "{way}, {direction}, {half}: {times:?}");
                 for (time, expected) in times.iter().zip(&expected) {
                     // The motion is exact; the time is as accurate as its tolerance.
-                    assert!((time - expected).abs() < 2e-9, "{way}, {direction}: {times:?}");
+                    assert!((time - expected).abs() < EVENT, "{way}, {direction}: {times:?}");
                 }
             }
         }
@@ -220,7 +224,8 @@ fn an_event_sets_a_parameter_and_the_motion_goes_on_without_a_jump() {
         assert_eq!(ending, RunEnding::Done, "{way}");
         let first = std::f64::consts::PI / 20.0;
         // It passes the middle again and again, but there is nothing new in setting 400 once more; then 25.
-        assert!((run.events()[0].time - first).abs() < 1e-5, "{way}: {:?}", run.events());
+        // A quarter of a period at 10 rad/s: (ωh)²/12 of π/2 rad is 1.3e-5 rad, over ω.
+        assert!((run.events()[0].time - first).abs() < 3e-6, "{way}: {:?}", run.events());
         let x_at = |t: f64| match t {
             t if t < first => [0.1 * (10.0 * t).cos(), -(10.0 * t).sin()],
             t if t < 0.8 => [-0.05 * (20.0 * (t - first)).sin(), -(20.0 * (t - first)).cos()],
@@ -237,7 +242,7 @@ fn an_event_sets_a_parameter_and_the_motion_goes_on_without_a_jump() {
             assert!((found[0] - 1.0 - x).abs() < 3e-5, "{way}, {t}: {found:?} {x}");
             assert!((found[1] - v).abs() < 6e-4, "{way}, {t}: {found:?} {v}");
         }
-        // Energy that the softer spring does not hold any more is booked as work.
+        // Energy that the softer spring does not hold any more is booked as work. 0.5 J times a few (ωh)²/12.
         let balance = trajectory.signal("energy.balance").unwrap();
         assert!(balance.iter().all(|value| value.abs() < 1e-4), "{way}");
     }
@@ -371,19 +376,21 @@ fn a_lock_holds_a_rod_at_its_turning_point_and_lets_it_go_again() {
         assert_eq!(ending, RunEnding::Done, "{way}");
         let rest = run.events()[0].time;
         // The rate falls through zero at the far turning point, half a period after the release: 1.934 s/2
-        // for a rod of 1 m released from the horizontal.
-        assert!((rest - 0.967).abs() < 2e-3, "{way}: {:?}", run.events());
+        // for a rod of 1 m released from the horizontal, to its last digit.
+        assert!((rest - 0.967).abs() < 5e-4, "{way}: {:?}", run.events());
         assert_eq!(run.events()[1].event, "release");
-        assert!((run.events()[1].time - 2.0).abs() < 2e-9);
+        assert!((run.events()[1].time - 2.0).abs() < EVENT);
         let (angle, torque) =
             (trajectory.signal("pin.angle").unwrap(), trajectory.signal("brake.torque.y").unwrap());
         let mut held = 0;
         for (index, &time) in trajectory.times.iter().enumerate() {
             if time > rest + 0.02 && time < 1.98 {
                 held += 1;
-                assert!((angle[index] - std::f64::consts::PI).abs() < 2e-3, "{way}: {}", angle[index]);
-                // On the other side the weight at half a metre is held.
-                assert!((torque[index].abs() - 0.5 * G).abs() < 1e-2, "{way}: {}", torque[index]);
+                // It comes as high as it was: errors of the energy on the way down and on the way up cancel.
+                assert!((angle[index] - std::f64::consts::PI).abs() < 1e-6, "{way}: {}", angle[index]);
+                // On the other side the weight at half a metre is held, by the cosine of what the angle
+                // misses: Newton's tolerance is left.
+                assert!((torque[index].abs() - 0.5 * G).abs() < 1e-9, "{way}: {}", torque[index]);
             } else if time < rest - 0.02 {
                 assert_eq!(torque[index], 0.0, "{way} at {time}");
             }
@@ -392,6 +399,7 @@ fn a_lock_holds_a_rod_at_its_turning_point_and_lets_it_go_again() {
         // It swings back after the release.
         let last = *angle.last().unwrap();
         assert!(last < 1.0, "{way}: {last}");
+        // Of 4.9 J a few (ωh)²/12, with up to 5 rad/s in steps of 10 ms.
         let kept = trajectory.signal("energy.balance").unwrap().iter().all(|value| value.abs() < 1e-2);
         assert!(kept, "{way}");
     }
@@ -423,6 +431,7 @@ fn a_lock_that_is_on_at_the_start_holds_the_initial_angle() {
         [[revolute]]\nname = 'pin'\nbodies = ['ground', 'rod']\npoint = [0, 0, 0]\naxis = [0, 1, 0]
         [[lock]]\nname = 'brake'\njoint = 'pin'";
     let held = machine(text).simulate().unwrap();
+    // Newton's tolerance in the angle, and what it makes of the torque.
     assert!(held.signal("pin.angle").unwrap().iter().all(|angle| angle.abs() < 1e-9));
     assert!(
         held.signal("brake.torque.y").unwrap().iter().all(|torque| (torque.abs() - 0.5 * G).abs() < 1e-6)
@@ -457,7 +466,9 @@ fn a_reaction_that_vanishes_is_an_event() {
     let z = last(&trajectory, "ball.position.z");
     let flight = 2.0 - leaves;
     let expected = -leaves.powi(3) - 3.0 * leaves * leaves * flight - 0.5 * G * flight * flight;
-    assert!((z - expected).abs() < 1e-4, "{z} {expected}");
+    // A cubic and a parabola are exact, and the table leaves without a jump in velocity, so that its time
+    // hardly counts.
+    assert!((z - expected).abs() < 1e-9, "{z} {expected}");
 }
 
 #[test]
@@ -514,7 +525,7 @@ fn an_event_just_before_a_corner_of_a_load_does_not_end_the_run() {
             assert_eq!(ending, RunEnding::Done, "{words}");
             assert_eq!(run.integration().values().time, 2.0, "{words}");
             assert_eq!(run.events().len(), 1, "{words}");
-            assert!((run.events()[0].time - (corner - gap)).abs() < 2e-9, "{words}");
+            assert!((run.events()[0].time - (corner - gap)).abs() < EVENT, "{words}");
             // x = t + (t − 1)³/2 after the corner, less (t − 1 + gap)²/2 with the brake: 2.5 and 2 at the
             // end.
             let braked = if action.is_empty() { 0.0 } else { 0.5 * (1.0 + gap) * (1.0 + gap) };
@@ -608,11 +619,11 @@ fn a_pole_is_no_event_and_a_zero_behind_it_is_one() {
         assert_eq!((times("pole"), times("near")), (vec![], vec![]), "{way}");
         // Zeros of the tangent are at kπ, its poles between them.
         let [zero] = times("tangent")[..] else { panic!("{way}: {:?}", times("tangent")) };
-        assert!((zero - std::f64::consts::PI / 5.0).abs() < 1e-6, "{way}: {zero}");
+        assert!((zero - std::f64::consts::PI / 5.0).abs() < EVENT, "{way}: {zero}");
         let [behind] = times("behind")[..] else { panic!("{way}: {:?}", times("behind")) };
-        assert!((behind - 0.65).abs() < 1e-6, "{way}: {behind}");
+        assert!((behind - 0.65).abs() < EVENT, "{way}: {behind}");
         // A change of sign by a jump is a passage all the same.
         let [jump] = times("jump")[..] else { panic!("{way}: {:?}", times("jump")) };
-        assert!((jump - (1.0 / G).sqrt()).abs() < 1e-5, "{way}: {jump}");
+        assert!((jump - (1.0 / G).sqrt()).abs() < EVENT, "{way}: {jump}");
     }
 }

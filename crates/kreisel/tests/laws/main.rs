@@ -8,6 +8,7 @@ mod common;
 mod contact;
 mod control;
 mod counts;
+mod couplings;
 mod drives;
 mod elements;
 mod energy;

@@ -3,7 +3,7 @@
 //!
 //! The integrator is of second order: unless a comment says more, a tolerance is a few times (ωh)² of the
 //! fastest motion, times the size of what is compared and the length of the run. Kinematics that a drive
-//! leads are exact but for Newton's tolerance.
+//! leads are [exact](CLOSED) but for what Newton's iteration leaves.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
@@ -21,6 +21,9 @@ use nalgebra::{DMatrix, DVector};
 
 /// Gravity of models that do not say one.
 const G0: f64 = 9.80665;
+/// What Newton's iteration leaves in constraints, and so in what a drive leads: its last correction is far
+/// below its tolerance, and rounding of lengths and angles of a few m and rad is left.
+const CLOSED: f64 = 1e-12;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models")
@@ -142,7 +145,8 @@ fn every_model_opens_with_a_comment_and_keeps_its_constraints() {
             SettingTexts::default().with("end-time", format!("{}", 20.0 * plan.integration.step()));
         let run = machine_with(&name, &[], &settings).simulate().unwrap();
         let length = machine.characteristic_length();
-        within(&name, difference(&run, "constraint.position", |_| 0.0), 1e-8 * length.max(1.0));
+        // A net of many bars ends its iterations near their tolerance, others at rounding.
+        within(&name, difference(&run, "constraint.position", |_| 0.0), 1e-9 * length.max(1.0));
         count += 1;
     }
     assert!(count >= 16, "{count} models");
@@ -162,7 +166,8 @@ fn the_heavy_top_has_the_errors_that_are_published_on_both_groups() {
             .map(|part| part * part)
             .sum::<f64>()
             .sqrt();
-        within(group, (error - published).abs(), 0.01 * published);
+        // Four digits are published, and the programs end their iterations at different tolerances.
+        within(group, (error - published).abs(), 1e-3 * published);
     }
 }
 
@@ -171,6 +176,7 @@ fn the_pendulum_keeps_the_time_of_the_elliptic_integral() {
     // ω² = m g d/J about the pin, with the thin rod's J.
     let small = TAU / (1.5 * G0).sqrt();
     let period = small / agm(1.0, (0.25 * PI).cos());
+    // The numbers of the model's text, to their last digit.
     assert!((period - 1.934).abs() < 5e-4 && (small - 1.638).abs() < 5e-4, "{period}, {small}");
     // After four periods and a quarter the rod passes the lowest point, a right angle below its start.
     // The phase of ωt = 27 rad is good to (ωh)²/12 of itself: to 1.3e-4 rad.
@@ -184,7 +190,8 @@ fn the_pendulum_keeps_the_time_of_the_elliptic_integral() {
 #[test]
 fn the_double_pendulum_moves_as_its_equations_in_two_angles() {
     let rod = PlanarChain { length: 1.0, mass: 1.0, inertia: 1.0 / 12.0, centre: 0.5, gravity: 9.81 };
-    for (end, tolerance) in [(1.0, 2e-5), (3.0, 2e-3)] {
+    // The motion is chaotic: errors grow more than ten times from the first second to the third.
+    for (end, tolerance) in [(1.0, 2e-5), (3.0, 3e-4)] {
         let expected = rod.tip::<4>(end, (200.0 * end) as usize);
         let run = simulate_until("double-pendulum", end);
         within("x", (last(&run, "rod-1.end.position.x") - expected[0]).abs(), tolerance);
@@ -219,7 +226,7 @@ fn both_chains_fall_in_their_planes_as_equations_in_angles_say() {
     for (name, [cos, sin]) in [("chain-spherical", [cos, sin]), ("chain-revolute", [1.0, 0.0])] {
         let run = machine_with(name, &[("n", "2")], &SettingTexts::default()).simulate().unwrap();
         for (axis, value) in ["x", "y", "z"].iter().zip([expected[0], cos * expected[1], sin * expected[1]]) {
-            within(name, (last(&run, &format!("tip.position.{axis}")) - value).abs(), 1e-3);
+            within(name, (last(&run, &format!("tip.position.{axis}")) - value).abs(), 1e-4);
         }
     }
 }
@@ -228,20 +235,18 @@ fn both_chains_fall_in_their_planes_as_equations_in_angles_say() {
 fn the_slider_is_where_the_length_of_the_rod_puts_it() {
     let run = simulate("slider-crank-spatial");
     let angle = |row: usize| smooth_start(TAU, 0.5, run.times[row])[0];
-    // What Newton's iteration leaves in the constraints.
-    within("crank", difference(&run, "bearing.angle", angle), 1e-10);
+    within("crank", difference(&run, "bearing.angle", angle), CLOSED);
     let place = |angle: f64| {
         let (y, z) = (0.15 - 0.1 * angle.sin(), 0.1 + 0.1 * angle.cos());
         (0.16_f64 - y * y - z * z).sqrt()
     };
-    // What Newton's iteration leaves in the constraints.
-    within("slider", difference(&run, "guide.displacement", |row| place(angle(row)) - place(0.0)), 1e-10);
+    within("slider", difference(&run, "guide.displacement", |row| place(angle(row)) - place(0.0)), CLOSED);
     let speed = |row: usize| {
         let (delta, at) = (1e-5, angle(row));
         (place(at + delta) - place(at - delta)) / (2.0 * delta) * smooth_start(TAU, 0.5, run.times[row])[1]
     };
     // Differences with an error of 1e-10.
-    within("speed", difference(&run, "guide.rate", speed), 1e-8);
+    within("speed", difference(&run, "guide.rate", speed), 5e-10);
     // The drive's work is all the energy there is; its power is summed up by the trapezoidal rule.
     within("energy", difference(&run, "energy.balance", |_| 0.0), 1e-4);
 }
@@ -256,11 +261,11 @@ fn the_universal_joint_has_the_cardan_error() {
     let second = |row: usize| first(row).sin().atan2(cos * first(row).cos());
     for (row, turn) in column(&run, "output-turn.rotation-vector.z").iter().enumerate() {
         let apart = (turn - second(row)).rem_euclid(TAU);
-        within("angle", apart.min(TAU - apart), 1e-9);
+        within("angle", apart.min(TAU - apart), CLOSED);
     }
     // dφ₂/dφ₁ = cos β/(1 − sin² β cos² φ₁), and its derivative.
     let ratio = |row: usize| cos / (1.0 - (sin * first(row).cos()).powi(2));
-    within("speed", difference(&run, "output-shaft.angular-velocity.z", |row| speed * ratio(row)), 1e-8);
+    within("speed", difference(&run, "output-shaft.angular-velocity.z", |row| speed * ratio(row)), CLOSED);
     // The motor carries load and inertia: M ω₁ = (load + J ω̇₂) ω₂.
     let inertia = 0.5 * 7850.0 * PI * 0.04_f64.powi(4) * 0.4;
     let torque = |row: usize| {
@@ -282,7 +287,8 @@ fn the_screw_press_is_a_spring_and_a_mass_of_eight_hundred_tonnes() {
     assert!((deepest - 27.1e-3).abs() < 5e-5, "{deepest}");
     let depth = |t: f64| swing * (omega * t).sin() + sag * (1.0 - (omega * t).cos());
     let acceleration = |t: f64| omega * omega * (sag * (omega * t).cos() - swing * (omega * t).sin());
-    within("displacement", difference(&run, "guide.displacement", |row| depth(run.times[row])), 1e-6);
+    // An error of 2e-7 m in the depth, and what the thread and the workpiece make of it.
+    within("displacement", difference(&run, "guide.displacement", |row| depth(run.times[row])), 2e-7);
     within("angle", difference(&run, "thread.angle", |row| thread * depth(run.times[row])), 1e-4);
     // The spindle presses the ram down with what the workpiece takes, less the ram's weight.
     let thrust = |row: usize| {
@@ -306,7 +312,7 @@ fn the_gear_pair_comes_up_to_speed_exponentially() {
     within("angle", difference(&run, "pinion-bearing.angle", angle), 1e-4);
     // Eight turns of the pinion, three of the wheel, and never a tooth apart.
     let pinion = column(&run, "pinion-bearing.angle");
-    within("teeth", difference(&run, "wheel-bearing.angle", |row| -ratio * pinion[row]), 1e-9);
+    within("teeth", difference(&run, "wheel-bearing.angle", |row| -ratio * pinion[row]), CLOSED);
 }
 
 #[test]
@@ -335,6 +341,7 @@ fn the_tennis_racket_turns_over_with_the_period_of_the_elliptic_integral() {
     let lambda = ((i2 - i1) * (energy * i3 - momentum) / (i1 * i2 * i3)).sqrt();
     let square = (i3 - i2) * (momentum - energy * i1) / ((i2 - i1) * (energy * i3 - momentum));
     let period = 4.0 * 0.5 * PI / agm(1.0, (1.0 - square).sqrt()) / lambda;
+    // The number of the model's text, to its last digit.
     assert!((period - 4.09).abs() < 5e-3, "{period}");
     // Half a period turns the book over: ω₂ has the other sign, ω₁ is as it was.
     for (end, sign) in [(0.5 * period, -1.0), (period, 1.0)] {
@@ -354,16 +361,17 @@ fn the_governor_settles_where_centrifugal_force_and_weight_agree() {
     let cosine: f64 = 3.0 * G0 / (0.3 * 14.0 * 14.0);
     // The number of the model's text, to its last digit.
     assert!((cosine.acos().to_degrees() - 59.98).abs() < 5e-3, "{}", cosine.acos().to_degrees());
-    // The damper has brought the swing down by exp(−22).
+    // The damper has brought the swing down by exp(−22) = 3e-10.
     for arm in ["arm-0", "arm-1"] {
         let angle = last(&run, &format!("{arm}.angle"));
-        within(arm, (angle - (cosine.acos() - PI / 6.0)).abs(), 1e-8);
+        within(arm, (angle - (cosine.acos() - PI / 6.0)).abs(), 1e-9);
     }
     let lift = 2.0 * 0.3 * ((PI / 6.0).cos() - cosine);
-    within("sleeve", (last(&run, "slide.displacement") - lift).abs(), 1e-8);
-    // A link pulls the sleeve up by half its weight.
-    within("link", (last(&run, "link-0.force.z") - G0).abs(), 1e-5);
-    within("motor", last(&run, "motor.torque.z").abs(), 1e-6);
+    within("sleeve", (last(&run, "slide.displacement") - lift).abs(), 1e-9);
+    // A link pulls the sleeve up by half its weight. Forces change by m l ω² = 60 N per rad of the swing that
+    // is left.
+    within("link", (last(&run, "link-0.force.z") - G0).abs(), 6e-8);
+    within("motor", last(&run, "motor.torque.z").abs(), 6e-8);
 }
 
 /// Closed form of the four-bar: angles of coupler and rocker for an angle of the crank.
@@ -418,7 +426,7 @@ fn the_four_bar_moves_and_takes_the_torque_of_a_planar_linkage() {
     let law = |t: f64| smooth_start(2.0 * TAU, 0.5, t);
     let rocker =
         |row: usize| four_bar_angles(FRAC_PI_2 + law(run.times[row])[0])[1] - four_bar_angles(FRAC_PI_2)[1];
-    within("rocker", difference(&run, "d.angle", rocker), 1e-9);
+    within("rocker", difference(&run, "d.angle", rocker), CLOSED);
     // The motor's power is what the energy gains; differences are good for eight digits.
     let energy = |t: f64| four_bar_energy(FRAC_PI_2 + law(t)[0], law(t)[1]);
     let (torque, rate) = (column(&run, "motor.torque.z"), column(&run, "a.rate"));
@@ -475,8 +483,7 @@ fn the_cranks_of_a_row_are_parallel_and_each_loop_has_three_equations_too_many()
     let run = simulate("crank-row");
     let law = |row: usize| PI / 6.0 * (PI * run.times[row]).sin().powi(2);
     for crank in 0..5 {
-        // What Newton's iteration leaves in the constraints.
-        within("angle", difference(&run, &format!("foot-{crank}.angle"), law), 1e-9);
+        within("angle", difference(&run, &format!("foot-{crank}.angle"), law), CLOSED);
     }
 }
 
@@ -492,7 +499,7 @@ fn bricards_loop_moves_on_its_curve_and_stays_closed() {
         within(
             "alternate hinges",
             difference(&run, &format!("hinge-{hinge}.angle"), |row| alike[row]),
-            1e-10,
+            CLOSED,
         );
     }
     // 1/sin p + 1/sin q = 1, without division where the loop is the cube.
@@ -500,11 +507,11 @@ fn bricards_loop_moves_on_its_curve_and_stays_closed() {
         let (p, q) = (angle(0)[row].sin(), angle(1)[row].sin());
         (p + q - p * q).abs()
     };
-    within("curve", (0..run.times.len()).map(curve).fold(0.0, f64::max), 1e-10);
+    within("curve", (0..run.times.len()).map(curve).fold(0.0, f64::max), CLOSED);
     let swing = angle(0).iter().fold(0.0_f64, |largest, angle| largest.max(angle.abs()));
     assert!(swing > 0.3, "the loop hardly moves: {swing}");
-    within("loop", difference(&run, "constraint.position", |_| 0.0), 1e-9);
-    within("energy", difference(&run, "energy.balance", |_| 0.0), 1e-4);
+    within("loop", difference(&run, "constraint.position", |_| 0.0), CLOSED);
+    within("energy", difference(&run, "energy.balance", |_| 0.0), 2e-5);
 }
 
 #[test]
@@ -517,6 +524,7 @@ fn the_door_shuts_like_an_overdamped_oscillator_and_its_hinges_share_its_weight(
     let (mean, spread) = (12.5 / inertia, ((12.5_f64 / inertia).powi(2) - 10.0 / inertia).sqrt());
     let (slow, fast) = (mean - spread, mean + spread);
     let closing = |t: f64| (fast * (-slow * t).exp() - slow * (-fast * t).exp()) / (fast - slow);
+    // The model's text says that 1° is left after 10.2 s, to the last digit of the time.
     assert!((90.0 * closing(10.2) - 1.0).abs() < 0.01, "{}", closing(10.2));
     let angle = |row: usize| FRAC_PI_2 * (closing(run.times[row]) - 1.0);
     for hinge in 0..3 {
@@ -542,11 +550,10 @@ fn the_door_shuts_like_an_overdamped_oscillator_and_its_hinges_share_its_weight(
 fn the_table_of_the_stewart_platform_moves_as_its_legs_were_told() {
     let run = simulate("stewart-platform");
     let wave = |row: usize, size: f64, rate: f64| size * (1.0 - (rate * run.times[row]).cos());
-    // What Newton's iteration leaves in the constraints of the legs.
-    within("x", difference(&run, "table.position.x", |row| wave(row, 0.1, 2.0)), 1e-9);
-    within("y", difference(&run, "table.position.y", |_| 0.0), 1e-9);
-    within("z", difference(&run, "table.position.z", |row| 1.0 + wave(row, 0.1, 3.0)), 1e-9);
-    within("turn", difference(&run, "table.rotation-vector.z", |row| wave(row, 0.3, 1.5)), 1e-9);
+    within("x", difference(&run, "table.position.x", |row| wave(row, 0.1, 2.0)), CLOSED);
+    within("y", difference(&run, "table.position.y", |_| 0.0), CLOSED);
+    within("z", difference(&run, "table.position.z", |row| 1.0 + wave(row, 0.1, 3.0)), CLOSED);
+    within("turn", difference(&run, "table.rotation-vector.z", |row| wave(row, 0.3, 1.5)), CLOSED);
     // Leg 2 by its own two ends.
     let spread = PI / 9.0;
     let length = |row: usize| {
@@ -556,7 +563,7 @@ fn the_table_of_the_stewart_platform_moves_as_its_legs_were_told() {
         let across = (head[0] + wave(row, 0.1, 2.0) - foot[0]).hypot(head[1] - foot[1]);
         across.hypot(1.0 + wave(row, 0.1, 3.0))
     };
-    within("leg", difference(&run, "leg-2.displacement", length), 1e-9);
+    within("leg", difference(&run, "leg-2.displacement", length), CLOSED);
 }
 
 #[test]
@@ -566,6 +573,6 @@ fn the_net_falls_like_chains_side_by_side() {
     let chain = PlanarChain { length: 0.1, mass: 0.05, inertia: 0.0, centre: 1.0, gravity: G0 };
     let [x, z] = chain.tip::<20>(0.3, 100);
     for (axis, expected) in [("x", x), ("y", 0.9), ("z", z)] {
-        within(axis, (last(&run, &format!("corner.position.{axis}")) - expected).abs(), 1e-3);
+        within(axis, (last(&run, &format!("corner.position.{axis}")) - expected).abs(), 2e-4);
     }
 }

@@ -79,6 +79,29 @@ fn a_step_of_a_beam_allocates_nothing() {
     );
 }
 
+/// The equation of a sum over many bodies is assembled in parts.
+#[test]
+fn a_step_of_a_sum_over_eight_bodies_allocates_nothing() {
+    steps_allocate_nothing(
+        "
+        [[body]]
+        name = 'weight-{i}'
+        repeat = 8
+        mass = 'i + 1'
+        inertia = [1, 1, 1]
+        position = ['i', 0, 0]
+        [[prismatic]]
+        name = 'rail-{i}'
+        repeat = 8
+        bodies = ['ground', 'weight-{i}']
+        axis = [0, 0, 1]
+        [[coupling]]
+        joints = ['rail-0', 'rail-1', 'rail-2', 'rail-3', 'rail-4', 'rail-5', 'rail-6', 'rail-7']
+        factors = [1, 2, 1, 2, 1, 2, 1, 2]
+    ",
+    );
+}
+
 fn steps_allocate_nothing(text: &str) {
     let machine =
         Machine::from_text("machine.toml", text).map_err(|errors| errors.render(false)).expect("sound");

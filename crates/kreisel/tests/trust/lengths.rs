@@ -32,6 +32,7 @@ fn cantilever(pieces: usize) -> String {
 #[test]
 fn a_beam_in_two_pieces_is_as_long_and_moves_alike() {
     let [whole, cut] = [1, 2].map(cantilever);
+    // Rounding.
     within("whole", (length(&whole) - 1.0).abs(), 1e-12);
     within("cut", (length(&cut) - 1.0).abs(), 1e-12);
     let tip = |text: &str, beam: &str| {

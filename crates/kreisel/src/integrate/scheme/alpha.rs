@@ -658,14 +658,21 @@ impl Bow {
     }
 }
 
+/// Fixed steps in the time in which a motion is looked at: a model without a step takes a thousandth of the
+/// run.
+const USUAL_STEPS: f64 = 1e3;
+/// A step below this part of the one that was chosen was shortened to land on a time. Accelerations have the
+/// round-off of an increment over h², so that down to here it grows by no more than 10⁴.
+const SHORTENED: f64 = 1e-2;
+
 /// Time in which a motion is looked at.
 fn looked_at(settings: &Settings) -> f64 {
-    settings.error_control.map_or(1e3 * settings.step, |control| control.horizon)
+    settings.error_control.map_or(USUAL_STEPS * settings.step, |control| control.horizon)
 }
 
 /// Whether a step is far below those that a user chose: it was shortened to land on a time.
 fn is_far_below(step: f64, settings: &Settings) -> bool {
-    settings.error_control.is_some() || step < 1e-2 * settings.step
+    settings.error_control.is_some() || step < SHORTENED * settings.step
 }
 
 /// Values moved along the line from the previous ones.

@@ -293,9 +293,9 @@ impl Workspace {
     ///
     /// Where a node turns by 2π in a step, or nonholonomic constraints and states have rows with other
     /// operators, the matrix is that of x. Where derivatives of the hidden constraints are wanted, the dynamic
-    /// part and B are left in the tangent by themselves as well. B goes to the matrix if it has no operator;
-    /// gives whether it did. With `residual_too` the equations, and the hidden constraints if these are
-    /// wanted, are evaluated in the same pass.
+    /// part and B are left in the tangent by themselves as well. B goes to the matrix if it has no operator,
+    /// and what comes back tells whether it did. With `residual_too` the equations, and the hidden
+    /// constraints if these are wanted, are evaluated in the same pass.
     pub fn merge_forces(
         &mut self,
         dae: &dyn Dae,

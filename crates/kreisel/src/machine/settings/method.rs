@@ -5,7 +5,7 @@ use serde_json::json;
 use super::table::{Given, Setting, choice, flag};
 use super::{RunSettings, StepSize};
 use crate::integrate::{
-    Family, Method, OptionEntry, POSSIBLE_RADII, ParameterError, Parameters, SCHEMES, damps_enough,
+    Family, Method, OptionEntry, ParameterError, Parameters, SCHEMES, damps_enough, possible_radii,
 };
 use crate::model::const_text::{ConstText, const_text};
 use crate::model::{Dimension, Key, ModelErrors, Need, ValueKind};
@@ -54,7 +54,7 @@ pub(super) const SPECTRAL_RADIUS: Setting = Setting {
             parameters(method, radius).map_err(|possible| given.unsuitable(possible, radius))?;
         let by_error = run.step == Some(StepSize::Auto) && method.family() != Family::Fixed;
         if by_error && !damps_enough(radius) {
-            return Err(given.unsuitable(POSSIBLE_RADII, radius));
+            return Err(given.unsuitable(&possible_radii(), radius));
         }
         run.spectral_radius = radius;
         Ok(())
@@ -124,7 +124,7 @@ fn take(
     }
     let radius = parameters.spectral_radius();
     if run.step == Some(StepSize::Auto) && !damps_enough(radius) {
-        let requirement = format!("such that the spectral radius is {POSSIBLE_RADII}");
+        let requirement = format!("such that the spectral radius is {&possible_radii()}");
         return Err(given.unsuitable(&requirement, radius));
     }
     (run.integrator.parameters, run.spectral_radius) = (parameters, radius);

@@ -329,6 +329,7 @@ impl Default for RunSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::integrate::possible_radii;
 
     #[test]
     fn without_a_step_a_run_has_a_thousand_and_says_so() {
@@ -336,6 +337,17 @@ mod tests {
         let plan = settings.plan().unwrap();
         assert_eq!(plan.integration.step, 0.002);
         assert!(plan.assumptions[0].contains("0.002 s"), "{:?}", plan.assumptions);
+    }
+
+    #[test]
+    fn sentences_of_keys_name_the_numbers_of_the_step_control() {
+        let doc =
+            |name: &str| SETTINGS.iter().find(|setting| setting.key.name == name).map(|found| found.key.doc);
+        let radii = possible_radii();
+        let most = radii.split(" with").next().unwrap_or_default();
+        assert!(doc("spectral-radius").is_some_and(|doc| doc.contains(most)), "{most}");
+        let first = format!("{:.1} %", ErrorControl::new(1e-3, 100.0).first_step());
+        assert!(doc("initial-step").is_some_and(|doc| doc.contains(&first)), "{first}");
     }
 
     #[test]

@@ -529,7 +529,7 @@ const LAST: &[Setting] = &[
         key: Key::new("error-estimate", ValueKind::Boolean, Need::Default("false")).doc(
             "Whether the run is repeated with larger steps to estimate its error; it takes about twice as long.",
         ),
-        flag: flag("WANTED", "Repeat the run with larger steps and tell how large its error is"),
+        flag: flag("BOOL", "Repeat the run with larger steps and tell how large its error is"),
         read: |given, run| given.reader.boolean(given.key).map(|wanted| run.error_estimate = wanted),
         show: |_, plan| plan.error_estimate.then_some(json!(true)),
     },

@@ -87,7 +87,8 @@ fn momentum_errors(step: f64, parameters: &[(&str, &str)]) -> [f64; 2] {
 
 #[test]
 fn a_flying_beam_keeps_its_momentum_and_angular_momentum_to_the_accuracy_of_the_integrator() {
-    // The impulse is 8 N · 2.5 s. What the method loses is of second order in the step.
+    // The impulse is 8 N · 2.5 s. What the method loses is of second order in the step: 1.35e-3 with the
+    // coarse one, and a fourth with half of it, where terms of higher order add some.
     let [coarse, fine] = [0.02, 0.01].map(|step| momentum_errors(step, &[]));
     for (coarse, fine) in coarse.iter().zip(fine) {
         assert!(*coarse < 2e-3, "{coarse:e}");
@@ -111,7 +112,7 @@ fn a_spun_up_beam_is_stretched_as_the_closed_form_says() {
         .map(|(_, x)| *x)
         .collect();
     let mean = x.iter().sum::<f64>() / x.len() as f64;
-    assert!((mean - 10.0 - stretch).abs() < 0.02 * stretch, "{} instead of {stretch}", mean - 10.0);
+    assert!((mean - 10.0 - stretch).abs() < 2e-3 * stretch, "{} instead of {stretch}", mean - 10.0);
     // Published: the tip lags by nearly 0.6 m when the acceleration is largest.
     let lag = column(&run, "tip.position.y").iter().copied().fold(0.0, f64::min);
     assert!((-0.62..-0.54).contains(&lag), "{lag}");
@@ -141,7 +142,8 @@ fn energy_error(step: f64) -> f64 {
 #[test]
 fn the_work_of_the_push_is_the_energy_gained_and_the_error_falls_with_the_square_of_the_step() {
     let [coarse, fine] = [0.04, 0.02].map(energy_error);
-    assert!(coarse < 0.02, "{coarse:e}");
+    // A few times what is found; that it falls as it should is what counts.
+    assert!(coarse < 2e-3, "{coarse:e}");
     assert!((3.0..5.5).contains(&(coarse / fine)), "{coarse:e} {fine:e}");
 }
 
@@ -310,7 +312,10 @@ fn is_rolled_into_an_arc(elements: &str, end: &str) {
     // At rest after 80 time constants; Newton's tolerance remains.
     let close = |signal: &str, expected: f64| {
         let found = last(&run, signal);
-        assert!((found - expected).abs() < 1e-7 * (1.0 + expected.abs()), "{signal}: {found} not {expected}");
+        assert!(
+            (found - expected).abs() < 1e-11 * (1.0 + expected.abs()),
+            "{signal}: {found} not {expected}"
+        );
     };
     close("beam.end.displacement.x", 1.0 / kappa - 2.0);
     close("beam.end.displacement.y", 1.0 / kappa);
@@ -346,7 +351,8 @@ fn is_bent_by_its_load(elements: &str, tolerance: f64) -> Trajectory {
     let deflection = 0.01 * (16.0 / (8.0 * 200.0) + 4.0 / (2.0 * 5e5));
     let found = last(&run, "beam.end.displacement.z");
     assert!((found / deflection - 1.0).abs() < tolerance, "{found} {deflection}");
-    assert!((last(&run, "beam.start.force.z") - 0.02).abs() < 1e-6);
+    // Equilibrium at rest, to rounding.
+    assert!((last(&run, "beam.start.force.z") - 0.02).abs() < 1e-12);
     run
 }
 
@@ -355,9 +361,9 @@ fn loads_spread_over_the_length_bend_a_beam_as_timoshenko_says() {
     // Two nodes: half of the load of an element turns its ends, which three nodes do not have. The error of
     // two-node elements is of the size 1/(4n²).
     let run = is_bent_by_its_load("elements = 8\norder = 1", 0.01);
-    // M(0) = q L²/2: the moment in the middle of each element is exact; its parabola is continued by a straight
-    // line.
-    assert!((last(&run, "beam.start.torque.y") + 0.02).abs() < 0.02 * 0.02);
+    // M(0) = q L²/2, by the equilibrium of what lies beyond; the arm shortens by the square of a slope of
+    // 1e-4.
+    assert!((last(&run, "beam.start.torque.y") + 0.02).abs() < 0.02 * 1e-8);
 }
 
 #[test]
@@ -384,9 +390,10 @@ fn a_following_load_turns_with_its_sections_and_a_dead_one_does_not() {
     };
     // 4 N/m on 2 kg/m for 1 s: a way of 1 m, along x of the world or of the sections, which is y.
     let (dead, following) = (turned("world"), turned("section"));
-    assert!((last(&dead, "beam.start.position.x") - 1.0).abs() < 1e-6);
-    assert!((last(&following, "beam.start.position.y") - 1.0).abs() < 1e-3);
-    assert!(last(&following, "beam.start.position.x").abs() < 1e-9);
+    // Constant accelerations are integrated exactly.
+    assert!((last(&dead, "beam.start.position.x") - 1.0).abs() < 1e-12);
+    assert!((last(&following, "beam.start.position.y") - 1.0).abs() < 1e-12);
+    assert!(last(&following, "beam.start.position.x").abs() < 1e-12);
 }
 
 #[test]
@@ -424,7 +431,8 @@ fn rayleigh_damping_has_the_ratios_that_were_asked_for() {
     // After five periods exp(−ζ ω t) with ζ = 0.02: e^(−0.2π).
     let end = last(&run, "beam.end.angular-velocity.x");
     let expected = 0.01 * (-0.02 * 5.0 * std::f64::consts::TAU).exp();
-    assert!((end / expected - 1.0).abs() < 0.01, "{end} {expected}");
+    // ζ² = 4e-4: a damped oscillation is slower by half of it, and its velocity lags.
+    assert!((end / expected - 1.0).abs() < 4e-4, "{end} {expected}");
 }
 
 #[test]
@@ -457,8 +465,9 @@ fn gravity_and_both_groups_give_the_same_swing() {
     for axis in ["x", "y", "z"] {
         let [a, b] = [&on_se3, &on_product].map(|run| last(run, &format!("beam.end.position.{axis}")));
         // Two methods of second order: their difference is of the order of the step's square.
-        assert!((a - b).abs() < 2e-3, "{axis}: {a} {b}");
+        assert!((a - b).abs() < 3e-4, "{axis}: {a} {b}");
     }
+    // What damping takes from the fastest oscillations, which the step does not resolve.
     let balance = largest(column(&on_se3, "energy.balance").iter().copied());
     assert!(balance < 0.01 * largest(column(&on_se3, "energy.kinetic").iter().copied()), "{balance}");
 }
@@ -541,7 +550,9 @@ fn a_weld_keeps_beams_at_the_angle_at_which_they_are_drawn() {
         machine.system().motion(node, &found.point()).pose.position
     };
     let (one, other) = (tip(&joined), tip(&clamped));
-    assert!((one - other).norm() < 1e-9, "{one} {other}");
+    // The same equations but for those of the joint: what Newton's iteration leaves.
+    assert!((one - other).norm() < 1e-12, "{one} {other}");
+    // 1 N moves it by two centimetres; turned by 45° it would be elsewhere.
     assert!((one - Vector3::new(1.7, 0.7, 0.0)).norm() < 0.05);
 }
 

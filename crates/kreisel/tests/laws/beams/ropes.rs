@@ -97,6 +97,7 @@ fn a_taut_rope_has_the_frequencies_of_a_string() {
         let found = frequencies(&machine, &found.point()).unwrap();
         for k in 1..=3 {
             let [first, second] = [found[2 * k - 2], found[2 * k - 1]];
+            // The load across bends it in one of the planes only.
             assert!((first / second - 1.0).abs() < 1e-4, "{first} {second}");
             // Masses at nodes take (kπ/n)²/24 of it, and the next term a tenth of that.
             let masses = (k as f64 * PI / elements as f64).powi(2) / 24.0;

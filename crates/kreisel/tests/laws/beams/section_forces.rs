@@ -153,6 +153,7 @@ fn a_hundred_random_beams_have_the_section_forces_of_closed_form_moment_lines() 
             for (which, quantity) in ["force", "torque"].iter().enumerate() {
                 let shown = value(&machine, &at, &format!("{quantity}{index}.{quantity}"));
                 let error = (shown - closed[which]).norm() / sizes[which];
+                // Loads are so small that deflections change arms by less.
                 assert!(
                     error < 1e-5,
                     "{case}: order {order}, {elements} elements, hinged {is_hinged}: {quantity} {side} {of} is {shown:?}, \
@@ -287,6 +288,7 @@ fn the_force_at_a_swinging_hinge_is_its_reaction_and_at_the_free_end_there_is_no
         };
         for row in 0..run.times.len() {
             let (shown, reaction) = (size("b.start.force", row), size("hinge.force", row));
+            // Newton's tolerance, divided by the square of the step in accelerations.
             assert!((shown - reaction).abs() < 1e-6 * (1.0 + reaction), "{row}: {shown} {reaction}");
             assert!(size("b.end.force", row) < 1e-6, "{row}");
         }

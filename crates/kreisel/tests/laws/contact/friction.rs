@@ -46,7 +46,8 @@ fn bristles_hold_a_body_on_a_slope_without_creep() {
         last(&run, "block.position.x")
     );
     assert!(last(&run, "block.velocity.x").abs() < 1e-7, "{}", last(&run, "block.velocity.x"));
-    assert!((last(&run, "slope.force.x") + 2.0).abs() < 1e-3, "{}", last(&run, "slope.force.x"));
+    // At rest the bristles carry the load, to rounding.
+    assert!((last(&run, "slope.force.x") + 2.0).abs() < 1e-9, "{}", last(&run, "slope.force.x"));
 }
 
 /// A sphere that slides on a plane and is turned by friction until it rolls.
@@ -93,6 +94,7 @@ fn a_sphere_slides_on_bristles_with_large_steps_until_it_rolls() {
         let energies = run.signal("energy.total").unwrap();
         let (first, most) = (energies[0], energies.iter().fold(f64::MIN, |most, value| most.max(*value)));
         assert!((way - expected).abs() < 1e-3 * expected, "{settings} {law}: {way} {expected}");
+        // Friction takes energy; steps of a stiff contact may add a little to 3 J.
         assert!(most < first + 1e-3, "{settings} {law}: {first} {most}");
     }
 }

@@ -171,6 +171,7 @@ fn check(name: &str, oracle: &Oracle, motions: &[NodeMotion], states: &[f64; 3],
     let size = 10.0 * forces.iter().map(Vector6::amax).fold(1.0, f64::max);
     for (found, expected) in forces.iter().zip(&plain) {
         let expected = Vector6::from_fn(|i, _| expected[i].re);
+        // Here and below some hundred roundings of numbers that are larger in between.
         assert!((found - expected).amax() < 1e-10 * size, "{name}: force");
     }
     (0..count).for_each(|i| assert!((found[i] - rates[i].re).abs() < 1e-10, "{name}: rate of bristles"));

@@ -45,20 +45,23 @@ fn the_bouncing_ball_rises_to_the_heights_of_its_comment() {
 fn the_bowling_ball_rolls_with_five_sevenths_of_its_speed() {
     let run = simulate("slipping-ball");
     let speed = last(&run, "ball.velocity.x");
-    assert!((speed - 6.0 * 5.0 / 7.0).abs() < 2e-3, "{speed}");
-    assert!((0.109 * last(&run, "ball.angular-velocity.y") - speed).abs() < 2e-3);
+    // While it slips the lever is the radius less the depth, 7 µm of 109 mm: 7e-5 of the speed that is lost,
+    // and friction acts a step too long.
+    assert!((speed - 6.0 * 5.0 / 7.0).abs() < 1e-3, "{speed}");
+    // Rolling friction is none, but slip of the size of the transition speed is left.
+    assert!((0.109 * last(&run, "ball.angular-velocity.y") - speed).abs() < 5e-4);
 }
 
 #[test]
 fn the_chain_of_capsules_comes_to_rest_on_the_floor_that_carries_it() {
     let run = simulate("capsule-chain");
     let weight: f64 = (0..6).map(|link| last(&run, &format!("floor-{link}.normal-force"))).sum();
-    // What still moves has a thousandth of the energy of the fall.
-    assert!((weight / (6.0 * 0.5 * 9.80665) - 1.0).abs() < 0.05, "{weight}");
-    assert!(last(&run, "energy.kinetic") < 2e-2, "{}", last(&run, "energy.kinetic"));
+    // At rest to the tolerance of 1e-4, with speeds far below a mm/s: 3 kg have less than 1e-6 J.
+    assert!((weight / (6.0 * 0.5 * 9.80665) - 1.0).abs() < 1e-4, "{weight}");
+    assert!(last(&run, "energy.kinetic") < 1e-6, "{}", last(&run, "energy.kinetic"));
     let (balance, fall) = (largest(&run, "energy.balance"), largest(&run, "energy.potential"));
-    // The tolerance of 1e-4 and a few dozen impacts.
-    assert!(balance < 0.02 * fall, "{balance} of {fall}");
+    // The tolerance of 1e-4 and a few dozen impacts, whose errors have either sign.
+    assert!(balance < 1e-3 * fall, "{balance} of {fall}");
     assert!(largest(&run, "energy.dissipated") > 0.5 * fall);
 }
 
@@ -87,13 +90,14 @@ fn the_cam_strikes_the_beam_when_the_paper_says_and_goes_on() {
     let signal = |name: &str| run.signal(name).unwrap();
     let depth = signal("strike.depth");
     let first = depth.iter().position(|depth| *depth > 0.0).unwrap();
-    // The cam bends a little on the way.
-    assert!((run.times[first] - 0.494).abs() < 1e-3, "{}", run.times[first]);
+    // To the last digit of the paper.
+    assert!((run.times[first] - 0.494).abs() < 5e-4, "{}", run.times[first]);
     // v √(k m) with 0.75 m/s and the reduced mass of 2 kg is 47 kN; the beams on both sides add to the
     // masses.
     let strongest = largest(&run, "strike.normal-force");
     assert!((4e4..1e5).contains(&strongest), "{strongest}");
-    // The target flies off and vibrates back: 1 m/s and more for a millisecond, then the next impact.
+    // The target flies off and vibrates back: 1 m/s and more for a millisecond, then the next impact. A gap
+    // of 0.1 mm is far beyond any depth.
     let apart = depth[first..].iter().filter(|depth| **depth < -1e-4).count();
     assert!(apart > 50, "{apart}");
     let steps = signal("solver.step");

@@ -316,6 +316,7 @@ fn every_law_with_restitution_gives_it_back_for_every_mass_and_speed() {
             }
             let expected = if e == 1.0 { 1.0 } else { low };
             let found = measured("flores", e, mass, speed);
+            // As above.
             assert!((found - expected).abs() < 2e-3, "flores, {mass} kg: {found} instead of {expected}");
             // What Flores and others promise.
             assert!((expected - e).abs() < 0.07, "{expected} {e}");

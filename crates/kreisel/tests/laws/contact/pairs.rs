@@ -407,6 +407,7 @@ fn a_capsule_touches_boxes_and_cylinders_with_its_side() {
     let cylinder = Surface::Cylinder { radius: 0.2, half_length: 0.4 };
     let seen = Pose::new(lying, Vector3::zeros()).inverse().compose(&crossed);
     let contact = capsule_on(cylinder, seen);
+    // Rounding.
     assert!((contact.depth - 0.01).abs() < 1e-12, "{contact:?}");
     // On the flat end of a cylinder that stands.
     let contact = capsule_on(cylinder, level(0.0, 0.49));

@@ -311,7 +311,8 @@ fn overdamped_motions_do_not_push_out_what_oscillates() {
     let oscillating: Vec<_> = exact.iter().filter(|s| s.im > 1e-7 * s.norm()).take(6).collect();
     assert_eq!(modes.len(), oscillating.len());
     for (mode, exact) in modes.iter().zip(oscillating) {
-        assert!((mode.eigenvalue - exact).norm() < 1e-6 * exact.norm(), "{} {exact}", mode.eigenvalue);
+        // Dense eigenvalues have the round-off of the fastest motion.
+        assert!((mode.eigenvalue - exact).norm() < 1e-9 * exact.norm(), "{} {exact}", mode.eigenvalue);
     }
     assert!(overdamped.iter().all(|mode| mode.frequency() == 0.0 && mode.damping_ratio() == 1.0));
     // Those of the fast modes crowd at −2, and not all are told apart.
@@ -344,7 +345,8 @@ fn a_pendulum_away_from_rest_has_the_mode_of_its_moment() {
         let square = if degrees == 90.0 { 0.0 } else { -2.0 * 9.80665 * 0.5 * angle.cos() / 0.7 };
         let eigenvalue = found.modes[0].eigenvalue;
         assert_eq!(found.modes.len(), 1);
-        assert!((eigenvalue * eigenvalue - square).norm() < 1e-8, "{degrees}: {eigenvalue} {square}");
+        // What the residual of a mode makes of squares of about 10/s².
+        assert!((eigenvalue * eigenvalue - square).norm() < 1e-9, "{degrees}: {eigenvalue} {square}");
         let words: Vec<&str> = found.notes.into_iter().map(|note| note.kind.word()).collect();
         // Near the horizontal the residual may lie above the limit by the reactions in it; that is told.
         assert_eq!(words.contains(&"not-at-rest"), degrees > 0.0, "{degrees}: {words:?}");

@@ -266,6 +266,7 @@ point = [0, 0, 0]
         assert_near(*found, *exact, 1e-8 * exact);
     }
     for mode in &found.modes {
-        assert!(mode.eigenvalue.re.abs() < 1e-5, "{}", mode.eigenvalue);
+        // Nothing damps it: rounding of a spin of many rad/s.
+        assert!(mode.eigenvalue.re.abs() < 1e-10, "{}", mode.eigenvalue);
     }
 }

@@ -107,6 +107,7 @@ pub fn rolls_into_circles(
             } else {
                 Vector3::new(angle.sin(), 1.0 - angle.cos(), 0.0) * (length / angle)
             };
+            // Newton's tolerance.
             assert!((tip(&system, at).position - exact).norm() < 1e-8, "{steps}");
             Control::Continue
         })
@@ -224,6 +225,7 @@ fn the_arc_length_follows_lees_frame_through_both_limit_points() {
     for pair in errors.windows(2) {
         assert!((pair[0] / pair[1]).log2() > 1.8, "{errors:?}");
     }
+    // So small that the order is that of the limit.
     assert!(errors[1] < 1e-2 * exact, "{errors:?} of {exact}");
     for limits in &limits {
         // The load falls below zero and rises again.

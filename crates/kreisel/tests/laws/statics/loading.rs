@@ -123,6 +123,7 @@ fn load_steps_are_as_many_and_as_long_as_was_asked_for_and_records_show_the_load
     assert_eq!(records.times, [0.0, 0.25, 0.5, 0.75, 1.0]);
     for (row, factor) in records.times.iter().enumerate() {
         let value = |signal: &str| crate::common::column(&records, signal)[row];
+        // Rounding of the load, and Newton's tolerance of what carries it.
         assert!((value("f.force.z") - factor).abs() < 1e-12);
         assert!((value("b.start.force.x") - factor).abs() < 1e-6, "{}", value("b.start.force.x"));
         // F²L/2EA is stored; nothing is missing.

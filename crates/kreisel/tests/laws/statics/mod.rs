@@ -74,6 +74,7 @@ fn a_load_beyond_the_limit_point_is_refused_with_the_load_that_can_be_borne() {
     });
     match outcome {
         Err(StaticsError::LimitPoint { load_factor, .. }) => {
+            // Two of the 2000 load steps.
             assert!((load_factor / limit - 1.0).abs() < 1e-3, "{load_factor} {limit}");
         }
         other => panic!("{other:?} {last}"),
