@@ -46,8 +46,6 @@ kinds! {
     UnusedInput = "unused-input", NOTE;
     /// A joint does not hold where the model puts its bodies; the number is by how much, in m or rad.
     Misfit = "misfit", NOTE;
-    /// The settings do not say all that a run needs.
-    OpenSettings = "open-settings", NOTE;
     /// The initial positions were changed; the number is by how much they violated the joints.
     PositionsChanged = "positions-changed", NOTE;
     /// The initial velocities were changed; the number is by how much they violated the joints.

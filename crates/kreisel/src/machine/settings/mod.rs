@@ -113,6 +113,9 @@ const MAX_PART: f64 = 0.1;
 /// Most steps of one run: beyond, a misplaced digit is likelier than patience.
 const MAX_STEPS: f64 = 1e10;
 
+/// Steps below this, in s, have squares that are zero.
+const MIN_STEP: f64 = 1e-100;
+
 /// Why a machine cannot be run with its settings.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[non_exhaustive]
@@ -234,7 +237,7 @@ impl RunSettings {
                 self.integration(step)
             }
         };
-        let least = 1e3 * f64::EPSILON * start.abs().max(end.abs());
+        let least = (1e3 * f64::EPSILON * start.abs().max(end.abs())).max(MIN_STEP);
         for step in [Some(integration.step), self.output_step].into_iter().flatten() {
             if length / step > MAX_STEPS || step < least {
                 return Err(SettingsError::TooManySteps { step, length });
