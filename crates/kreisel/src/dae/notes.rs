@@ -72,6 +72,10 @@ kinds! {
     LargeTurn = "large-turn", DOUBT;
     /// The steps are too large for the motion; the number is their error in parts of the range.
     LargeSteps = "large-steps", DOUBT;
+    /// Vibrations are faster than the steps and large; the number is their amplitude in parts of the range.
+    UnresolvedVibrations = "unresolved-vibrations", DOUBT;
+    /// Vibrations are faster than the steps and small; the number is their amplitude in parts of the range.
+    SmallVibrations = "small-vibrations", NOTE;
     /// Energy came from nowhere or went there; the number is how much of it, in parts of the largest energy.
     EnergyLost = "energy-lost", DOUBT;
     /// Runs with larger steps show a large error; the number is that error in parts of the range.

@@ -12,4 +12,5 @@ mod sparse_lu_allocation;
 mod steps;
 mod turns;
 mod values;
+mod vibrations;
 mod work;
