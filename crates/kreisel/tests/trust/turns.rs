@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 use crate::common;
+use kreisel::lie::Vector3;
 use kreisel::machine::{Machine, SettingTexts};
 use kreisel::run::{Job, Trajectory};
 use serde_json::Value;
@@ -37,4 +38,57 @@ fn steady_spin_is_followed_at_any_step() {
          [[body]]\nname = \"rotor\"\nmass = 1\ninertia = [1, 2, 3]\nangular-velocity = [10, 60, 20]\n",
     );
     assert_eq!(large_turns(&tumbling.unwrap()).len(), 1);
+}
+
+/// The largest turns that methods follow, in rad: on SE(3), and with positions and rotations side by side.
+const LIMITS: [(&str, [Option<f64>; 2]); 7] = [
+    ("index2", [Some(0.5), Some(0.8)]),
+    ("index3", [Some(0.5), Some(1.4)]),
+    ("soi2", [Some(0.5), Some(2.0)]),
+    ("hht-i3", [Some(0.5), Some(1.4)]),
+    ("hht-soi2", [Some(0.5), Some(2.0)]),
+    ("updated-lagrangian", [None, Some(2.0)]),
+    ("bdf2", [Some(0.45), Some(1.5)]),
+];
+
+/// Spin of the heavy top in rad/s.
+const SPIN: f64 = 150.07;
+/// Steps that are looked at.
+const STEPS: f64 = 4.0;
+
+/// Where the centre of the heavy top is after some time, and whether large turns were told.
+fn heavy_top(method: &str, group: &str, step: f64, time: f64) -> (Vector3, bool) {
+    let texts = [("method", method), ("group", group)];
+    let texts = texts.iter().fold(SettingTexts::default(), |texts, (key, value)| texts.with(*key, *value));
+    let texts = texts.with("step", format!("{step:e}")).with("end-time", format!("{time:e}"));
+    let machine = common::model("heavy-top", &[], &texts);
+    let (run, outcome) =
+        Job::new(&machine, &machine.plan().unwrap()).record(Trajectory::new(&machine)).unwrap();
+    let position =
+        ["x", "y", "z"].map(|axis| *run.signal(&format!("top.position.{axis}")).unwrap().last().unwrap());
+    (Vector3::from(position), outcome.summary.notes.iter().any(|note| note["kind"] == "large-turn"))
+}
+
+#[test]
+fn methods_follow_the_turns_that_they_state() {
+    for (method, limits) in LIMITS {
+        for (group, limit) in ["se3", "so3xr3"].into_iter().zip(limits) {
+            let Some(limit) = limit else { continue };
+            let error_at = |turn: f64| {
+                let (step, time) = (turn / SPIN, STEPS * turn / SPIN);
+                let (right, _) = heavy_top("index2", "so3xr3", time / 4000.0, time);
+                let (found, told) = heavy_top(method, group, step, time);
+                ((found - right).norm() / (right - Vector3::y()).norm(), told)
+            };
+            let (error, told) = error_at(0.97 * limit);
+            assert!(error < 0.05 && !told, "{method} {group}: {error} below {limit} rad, told: {told}");
+            let (_, told) = error_at(1.03 * limit);
+            assert!(told, "{method} {group}: beyond {limit} rad");
+            // Beyond 2 rad a turn could have gone another way, however good the step is.
+            if limit < 2.0 {
+                let (error, _) = error_at(1.3 * limit);
+                assert!(error > 0.05, "{method} {group}: {error} above {limit} rad");
+            }
+        }
+    }
 }

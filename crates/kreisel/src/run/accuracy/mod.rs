@@ -79,7 +79,7 @@ impl AccuracyWatch {
         let slow = REST * scales.length / (plan.end_time - plan.start_time);
         Self {
             beams: BeamWatch::new(machine, plan, start),
-            turns: TurnWatch::new(&machine.system),
+            turns: TurnWatch::new(&machine.system, plan.integration.method()),
             steps: StepErrorWatch::new(&machine.system, plan, start),
             vibrations: VibrationWatch::new(&machine.system),
             remedy: Remedy::of(plan),
