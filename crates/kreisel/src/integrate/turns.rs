@@ -12,7 +12,7 @@
 //! | | index2 | index3, hht-i3 | soi2, hht-soi2 | updated-lagrangian | bdf2 |
 //! |---|---|---|---|---|---|
 //! | SE(3) | 0.55 | 0.55, 0.54 | 0.55, 0.54 | – | 0.48 |
-//! | SO(3)×R³ | 0.80 | 1.47 | 2.3, 2.3 | 2.8 | 1.55 |
+//! | SO(3)×R³ | 0.79 | 1.47 | 2.3, 2.3 | 2.8 | 1.55 |
 //!
 //! On SE(3) positions turn with the part, too. Limits are these, rounded down; beyond 2 rad, two thirds of half a turn, none of
 //! them is trusted.
