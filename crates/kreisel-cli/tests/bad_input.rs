@@ -124,7 +124,9 @@ fn models_that_cannot_be_started_are_refused_before_anything_is_computed() {
 fn check_accepts_what_run_accepts_and_nothing_else() {
     type Table = fn() -> Vec<Case>;
     let tables: [Table; 6] =
-        [cases::models, cases::files, cases::no_files, cases::flags, cases::starts, || vec![cases::undamped()]];
+        [cases::models, cases::files, cases::no_files, cases::flags, cases::starts, || {
+            vec![cases::undamped()]
+        }];
     let mut found = Vec::new();
     let mut count = 0;
     for table in tables {

@@ -307,7 +307,7 @@ fn a_limp_rope_that_is_drawn_horizontally_hangs_from_its_hook() {
         let found = machine.equilibrium().unwrap_or_else(|error| panic!("{bending}: {error}"));
         let (name, way) = machine.largest_displacement(&found.equilibrium).unwrap();
         // Its end goes from (2, 0, 0) to (0, 0, −2 − stretch), stretched by m g l/(2 EA).
-        let stretch = 0.5 * 0.5 * 9.80665 * 4.0 / 1e5;
+        let stretch: f64 = 0.5 * 0.5 * 9.80665 * 4.0 / 1e5;
         let expected = (4.0 + (2.0 + stretch).powi(2)).sqrt();
         assert!((way - expected).abs() < 1e-6, "{bending}: {name} {way} {expected}");
     }
