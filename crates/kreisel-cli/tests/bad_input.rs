@@ -1,4 +1,5 @@
-//! Mistakes through `kreisel run`: one message with the place, the reason and the remedy, exit code 2, no folder.
+//! Mistakes through `kreisel run`: one message with the place, the reason and the remedy, exit code 2, no folder; and
+//! `kreisel check` accepts what `kreisel run` accepts and nothing else.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -82,4 +83,83 @@ fn machines_that_do_not_fit_name_their_joints_and_fail_with_exit_code_one() {
         assert_eq!(output.status.code(), Some(1), "{}: {message}", case.title);
         assert!(case.words.iter().all(|word| message.contains(word)), "{}: {message}", case.title);
     }
+}
+
+/// What `run` says when it refuses: its error without what it says about the folder.
+fn refusal(output: &Output) -> String {
+    let said = String::from_utf8(output.stderr.clone()).unwrap();
+    let error = said.find("error: ").map_or("", |start| &said[start + "error: ".len()..]);
+    error.split("\nthe results up to").next().unwrap().trim_end().to_owned()
+}
+
+/// How `check` differs from `run`.
+fn differences(title: &str, run: &Output, check: &Output) -> Vec<String> {
+    let refusal = refusal(run);
+    let said = [check.stdout.as_slice(), check.stderr.as_slice()].concat();
+    let said = String::from_utf8(said).unwrap().replace("Usage: kreisel check", "Usage: kreisel run");
+    let mut found = Vec::new();
+    if run.status.code() != check.status.code() {
+        found.push(format!("{title}: run ends with {:?}, check with {:?}", run.status, check.status));
+    }
+    if !said.contains(&refusal) {
+        found.push(format!("{title}: run says\n{refusal}\nand check\n{said}"));
+    }
+    if run.status.success() != (refusal.is_empty() && !said.contains("cannot start")) {
+        found.push(format!("{title}: the exit code does not fit the message\n{said}"));
+    }
+    found
+}
+
+#[test]
+fn models_that_cannot_be_started_are_refused_before_anything_is_computed() {
+    for case in cases::starts() {
+        let (_folder, output) = case.output();
+        let message = refusal(&output);
+        assert!(!output.status.success(), "{}", case.title);
+        assert!(case.words.iter().all(|word| message.contains(word)), "{}: {message}", case.title);
+    }
+}
+
+#[test]
+fn check_accepts_what_run_accepts_and_nothing_else() {
+    type Table = fn() -> Vec<Case>;
+    let tables: [Table; 6] =
+        [cases::models, cases::files, cases::no_files, cases::flags, cases::starts, || {
+            vec![cases::undamped()]
+        }];
+    let mut found = Vec::new();
+    let mut count = 0;
+    for table in tables {
+        for (run, check) in table().into_iter().zip(table()).filter(|(run, _)| run.is_for_check()) {
+            let title = run.title.clone();
+            let outputs = [run, check.with_command("check")].map(|case| case.output().1);
+            found.extend(differences(&title, &outputs[0], &outputs[1]));
+            count += 1;
+        }
+    }
+    assert!(count >= 140, "{count}");
+    assert_none(&found);
+}
+
+#[test]
+fn check_and_run_accept_every_model() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(root.join("models")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let model = path.to_str().unwrap();
+        // One short step, since only the start is compared.
+        let flags = ["--step", "1e-6", "--end-time", "1e-6"];
+        let run = cases::kreisel(folder.path(), &[&["run", model, "--no-report"], &flags[..]].concat());
+        let check = cases::kreisel(folder.path(), &[&["check", model], &flags[..]].concat());
+        found.extend(differences(model, &run, &check));
+        if !run.status.success() {
+            found.push(format!("{model}: {}", refusal(&run)));
+        }
+    }
+    assert_none(&found);
 }

@@ -373,7 +373,7 @@ fn check_warns_of_what_looks_like_a_mistake() {
         body("held"),
         body("lost"),
         "[[spherical]]\nname = 'first'\nbodies = ['ground', 'held']\npoint = [0, 0, 1]\n",
-        "[[revolute]]\nname = 'second'\nbodies = ['ground', 'held']\npoint = [0, 0, 1]\n",
+        "[[revolute]]\nname = 'second'\nbodies = ['ground', 'held']\npoint = [0, 0, 1]\n[simulation]\nend-time = 1\n",
     );
     fs::write(folder.path().join("m.toml"), text).unwrap();
     let output = kreisel(folder.path(), &["check", "m.toml"]);
@@ -382,7 +382,7 @@ fn check_warns_of_what_looks_like_a_mistake() {
         "no joint or force touches the body `lost`",
         "equations are implied by the others",
         "reactions are shared arbitrarily among `second`, `first`",
-        "--end-time",
+        "the step is 0.001 s",
         "gravity is 9.80665",
     ] {
         assert!(stdout(&output).contains(words), "{words} in {}{}", stdout(&output), stderr(&output));

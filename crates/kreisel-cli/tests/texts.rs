@@ -243,12 +243,13 @@ fn words_of_run_summaries_are_as_recorded() {
 #[test]
 fn messages_about_mistakes_are_as_recorded() {
     let mut fresh = String::from("What is said about every mistake; written by `cargo xtask refresh`.\n");
-    let groups: [(&str, Vec<Case>); 6] = [
+    let groups: [(&str, Vec<Case>); 7] = [
         ("model", cases::models()),
         ("file", cases::files()),
         ("no file", cases::no_files()),
         ("flags", cases::flags()),
         ("method", vec![cases::undamped()]),
+        ("start", cases::starts()),
         ("misfit", cases::misfits()),
     ];
     for (group, cases) in groups {

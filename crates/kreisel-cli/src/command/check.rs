@@ -1,10 +1,10 @@
 //! `kreisel check`: explains a model without running it.
 
 use super::flag::{Json, Model, json_text};
-use super::{CommandError, Ending};
+use super::{CommandError, Ending, NO_SENSE};
 use crate::output::Printer;
-use kreisel::dae::{Note, NoteKind};
-use kreisel::machine::{Machine, Mobility};
+use kreisel::dae::Note;
+use kreisel::machine::{Machine, Mobility, RunPlan};
 use serde::Serialize;
 use std::fmt::Write;
 use std::io;
@@ -24,7 +24,7 @@ impl Check {
     pub fn run(&self) -> Result<Ending, CommandError> {
         self.json.check()?;
         let machine = self.model.read()?;
-        let explanation = Explanation::new(&machine);
+        let explanation = Explanation::new(&machine, &machine.plan()?)?;
         self.json.write(&explanation)?;
         let mut printer = Printer::new(io::stdout());
         if self.json.prints() {
@@ -87,38 +87,27 @@ fn rounded(value: f64) -> f64 {
 }
 
 impl Explanation {
-    fn new(machine: &Machine) -> Self {
-        let (settings, mut assumptions) = (machine.settings(), machine.assumptions().to_vec());
-        let mut notes = machine.notes().clone();
-        let step = match settings.plan() {
-            Ok(plan) => {
-                assumptions.extend(plan.assumptions);
-                plan.integration.step()
-            }
-            Err(error) => {
-                let text = format!("{error}: {}", error.hint());
-                notes.add(Note::new(NoteKind::OpenSettings, text).advice(error.hint()));
-                1e-3
-            }
-        };
-        let started = machine.start_with(settings.integration(step));
-        let (mobility, error) = match started {
-            Ok(integration) => {
-                notes.extend(machine.consistency_notes(integration.start_report()));
-                notes.extend(machine.steady_note());
-                let state = integration.values();
-                notes.extend(machine.beam_notes(&state.point()));
-                (Mobility::new(machine.system(), state.time, &state.configuration), None)
+    /// Goes the way of a run as far as its first step. What makes no sense is an error as it is there; what is found by
+    /// computing is part of the answer.
+    fn new(machine: &Machine, plan: &RunPlan) -> Result<Self, CommandError> {
+        let (notes, mobility, error) = match machine.begin(plan) {
+            Ok(run) => {
+                let mobility = Mobility::from_redundancy(machine.system(), run.integration().redundancy());
+                (machine.start_notes(&run), mobility, None)
             }
             Err(error) => {
                 let initial = machine.initial();
                 let mobility = Mobility::new(machine.system(), initial.time, &initial.configuration);
-                let places = machine.places_of(&error).into_iter().map(|place| format!("; {place}"));
-                (mobility, Some(format!("{error}{}", places.collect::<String>())))
+                let mut notes = machine.notes().clone();
+                notes.extend(machine.mobility_notes(&mobility));
+                let error = CommandError::of_run(machine, error);
+                if error.exit_code() == NO_SENSE {
+                    return Err(error);
+                }
+                (notes, mobility, Some(error.to_string()))
             }
         };
-        notes.extend(machine.mobility_notes(&mobility));
-        Self {
+        Ok(Self {
             bodies: machine.frames().bodies().len(),
             mass: machine.frames().mass(),
             degrees_of_freedom: mobility.degrees_of_freedom(),
@@ -128,11 +117,11 @@ impl Explanation {
             characteristic_length: machine.characteristic_length(),
             joints: joint_lines(machine, &mobility),
             signals: machine.channels().iter().map(ToString::to_string).collect(),
-            assumptions,
+            assumptions: [machine.assumptions(), &plan.assumptions].concat(),
             warnings: notes.texts(),
             notes: notes.into_iter().collect(),
             error,
-        }
+        })
     }
 
     fn text(&self) -> String {

@@ -22,6 +22,7 @@ use clap::{Parser, Subcommand};
 use kreisel::constrained::ConsistencyError;
 use kreisel::dae::Note;
 use kreisel::integrate::StartError;
+use kreisel::machine::Machine;
 use kreisel::model::ModelErrors;
 use kreisel::modes::ModesError;
 use kreisel::report::ReportError;
@@ -96,12 +97,12 @@ pub enum CommandError {
     #[error(transparent)]
     Start(#[from] StartError),
     /// A machine that cannot be started because of parts whose lines are known.
-    #[error("{error}{}", places.iter().map(|place| format!("\n  --> {place}")).collect::<String>())]
+    #[error("{message}")]
     StartAt {
         /// Why it cannot.
         error: StartError,
-        /// The parts and their lines.
-        places: Vec<String>,
+        /// The same with the parts and their lines.
+        message: String,
     },
     /// A machine without the equilibrium that was asked for.
     #[error(transparent)]
@@ -197,7 +198,18 @@ pub enum CommandError {
     BadModelName(String),
 }
 
+/// Exit code of a request that made no sense.
+const NO_SENSE: u8 = 2;
+
 impl CommandError {
+    /// Why a run of a machine came to nothing, with the lines of the parts that are to blame.
+    fn of_run(machine: &Machine, error: RunError) -> Self {
+        match error {
+            RunError::Start(error) => Self::StartAt { message: machine.start_message(&error), error },
+            error => error.into(),
+        }
+    }
+
     /// The message with a final line break; mistakes in a model show their line.
     fn message(&self) -> String {
         match self {

@@ -10,7 +10,7 @@ use kreisel::report;
 use kreisel::results::{ModelIdentity, OutputFolder, RunSummary, Verdict};
 use kreisel::run::{
     Accuracy, Checkpoint, CheckpointHeader, ErrorEstimate, Every, Job, JobObserver, JobOutcome, Moment,
-    RunEnding, RunError,
+    RunEnding,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -142,10 +142,7 @@ impl Run {
         };
         watch.progress.finish();
         watch.interrupt?;
-        let outcome = outcome.map_err(|error| match error {
-            RunError::Start(error) => CommandError::StartAt { places: machine.places_of(&error), error },
-            error => error.into(),
-        })?;
+        let outcome = outcome.map_err(|error| CommandError::of_run(&machine, error))?;
         if !self.quiet {
             outcome.summary.warnings[watch.told..].iter().for_each(|warning| say_warning(warning));
         }

@@ -26,6 +26,17 @@ impl Case {
         }
     }
 
+    /// The same for another command.
+    pub fn with_command(mut self, command: &'static str) -> Self {
+        self.arguments[0] = command;
+        self
+    }
+
+    /// Whether the command `check` knows its flags, too.
+    pub fn is_for_check(&self) -> bool {
+        !self.arguments.contains(&"--out")
+    }
+
     /// Gives `kreisel` the mistake in a folder of its own. Messages may name what lies beside that: nothing
     /// does in the outer one, which is given back with what was said.
     pub fn output(&self) -> (TempDir, Output) {
@@ -319,6 +330,92 @@ const MISFITS: &[(&str, &[&str])] = &[
         &["does not fit together", "joint `rope` misses by 2.0e0", ": `rope`"],
     ),
 ];
+
+/// Parts that hold and drive the body of [`BODY`].
+const AXLE: &str = "[[revolute]]\nname = 'axle'\nbodies = ['ground', 'top']\npoint = [0, 0, 0]\n";
+
+/// Models that can be read and not be started: parts after [`BODY`], settings, and what the message says.
+const STARTS: &[(&str, &str, &str, &str)] = &[
+    ("no end", "", "", "`end-time`"),
+    ("end before the start", "", "start-time = 2\nend-time = 1", "after the start"),
+    ("steps without end", "", "end-time = 1\nstep = 1e-12", "large enough"),
+    ("records without end", "", "end-time = 1\noutput-step = 1e-12", "large enough"),
+    ("a first step without end", "", "end-time = 1\nstep = 'auto'\ninitial-step = 1e-12", "large enough"),
+    ("a step that is lost", "", "start-time = 1e9\nend-time = 1000000001\nstep = 1e-6", "large enough"),
+    ("a run of no length", "", "end-time = 1e-310", "large enough"),
+    ("a run of infinite length", "", "start-time = -1e308\nend-time = 1e308", "finite"),
+    ("limits of steps", "", "end-time = 1\nstep = 'auto'\nmin-step = 0.1\nmax-step = 0.01", "`min-step`"),
+    ("undamped", AXLE, "end-time = 1\nmethod = 'index3'\nspectral-radius = 1", "unstable"),
+    ("no local coordinates", AXLE, "end-time = 1\nmethod = 'updated-lagrangian'", "`so3xr3`"),
+    (
+        "rates that the method does not hold",
+        "[[knife-edge]]\nname = 'blade'\nbodies = ['ground', 'top']\npoint = [0, 0, 0]\n",
+        "end-time = 1\nmethod = 'updated-lagrangian'\ngroup = 'so3xr3'",
+        "nonholonomic",
+    ),
+    ("no equilibrium", "", "end-time = 1\nstart = 'static'", "no equilibrium to start from"),
+    (
+        "contradicting positions",
+        "[[revolute]]\nname = 'axle'\nbodies = ['ground', 'top']\npoint = [0, 0, 0]\n\
+         [[drive]]\nname = 'one'\njoint = 'axle'\nangle = 0.1\n[[drive]]\nname = 'two'\njoint = 'axle'\nangle = 0.3\n",
+        "end-time = 1",
+        "does not fit together",
+    ),
+    (
+        "contradicting rates",
+        "[[revolute]]\nname = 'axle'\nbodies = ['ground', 'top']\npoint = [0, 0, 0]\n\
+         [[drive]]\nname = 'one'\njoint = 'axle'\nangle = 't'\n[[drive]]\nname = 'two'\njoint = 'axle'\nangle = '2*t'\n",
+        "end-time = 1",
+        "in their velocities",
+    ),
+    (
+        "contradicting accelerations",
+        "[[revolute]]\nname = 'axle'\nbodies = ['ground', 'top']\npoint = [0, 0, 0]\n\
+         [[drive]]\nname = 'one'\njoint = 'axle'\nangle = 't^2'\n[[drive]]\nname = 'two'\njoint = 'axle'\nangle = '2*t^2'\n",
+        "end-time = 1",
+        "in their accelerations",
+    ),
+    (
+        "contradicting velocities",
+        "velocity = [1, 2, 3]\n[[revolute]]\nname = 'axle'\nbodies = ['ground', 'top']\npoint = [0, 0, 0]\n",
+        "end-time = 1",
+        "initial velocities contradict",
+    ),
+    (
+        "a force that is no number",
+        "[[force]]\nname = 'push'\nbody = 'top'\nforce = ['1/t', 0, 0]\n",
+        "end-time = 1",
+        "by what `push` gives",
+    ),
+    (
+        "a drive without a rate",
+        "[[revolute]]\nname = 'axle'\nbodies = ['ground', 'top']\npoint = [0, 0, 0]\n\
+         [[drive]]\nname = 'motor'\njoint = 'axle'\nangle = 'sqrt(t)'\n",
+        "end-time = 1",
+        "by what `motor` gives",
+    ),
+    (
+        "a drive that jumps",
+        "[[revolute]]\nname = 'axle'\nbodies = ['ground', 'top']\npoint = [0, 0, 0]\n\
+         [[drive]]\nname = 'motor'\njoint = 'axle'\nangle = 'step(t - 0.5)'\n",
+        "end-time = 1",
+        "without jumps",
+    ),
+    (
+        "an event without a value",
+        "[[event]]\nname = 'late'\nzero-of = 'sqrt(t - 1)'\nstop = true\n",
+        "end-time = 2",
+        "not a number at t = 0 s",
+    ),
+];
+
+/// Models that can be read and not be started.
+pub fn starts() -> Vec<Case> {
+    let case = |&(title, parts, settings, words): &(&str, &str, &str, &'static str)| {
+        Case::run(title, format!("{BODY}{parts}[simulation]\n{settings}\n"), &[words])
+    };
+    STARTS.iter().map(case).collect()
+}
 
 /// Machines that never fit together, given to `run` and to `check`.
 pub fn misfits() -> Vec<Case> {

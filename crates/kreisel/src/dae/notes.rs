@@ -46,8 +46,6 @@ kinds! {
     UnusedInput = "unused-input", NOTE;
     /// A joint does not hold where the model puts its bodies; the number is by how much, in m or rad.
     Misfit = "misfit", NOTE;
-    /// The settings do not say all that a run needs.
-    OpenSettings = "open-settings", NOTE;
     /// The initial positions were changed; the number is by how much they violated the joints.
     PositionsChanged = "positions-changed", NOTE;
     /// The initial velocities were changed; the number is by how much they violated the joints.
@@ -74,6 +72,10 @@ kinds! {
     LargeTurn = "large-turn", DOUBT;
     /// The steps are too large for the motion; the number is their error in parts of the range.
     LargeSteps = "large-steps", DOUBT;
+    /// Vibrations are faster than the steps and large; the number is their amplitude in parts of the range.
+    UnresolvedVibrations = "unresolved-vibrations", DOUBT;
+    /// Vibrations are faster than the steps and small; the number is their amplitude in parts of the range.
+    SmallVibrations = "small-vibrations", NOTE;
     /// Energy came from nowhere or went there; the number is how much of it, in parts of the largest energy.
     EnergyLost = "energy-lost", DOUBT;
     /// Runs with larger steps show a large error; the number is that error in parts of the range.

@@ -95,7 +95,7 @@ impl Integrator {
             settings,
             // Initial values know no step, and their rows are those of masses.
             kkt: Kkt::new(dae, if mass > 0.0 { mass } else { shape.scales.mass }),
-            judge: Judge::new(&shape),
+            judge: Judge::new(&shape, settings.method),
             shape,
         };
         let scheme = (settings.method.0.new)(&tools, &dae.couplings(None))?;

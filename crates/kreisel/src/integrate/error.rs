@@ -152,8 +152,8 @@ pub enum StepError {
     },
     /// A part turns so far in the smallest step that no step follows it.
     #[error(
-        "a part turns by {angle:.3} rad in a step of {step:.1e} s at t = {time} s, the smallest allowed ({least:.1e} s): {part}. No \
-         step follows turns above {MAX_TURN} rad; take a smaller `min-step`, or look for a part that resists turning by next to nothing"
+        "a part turns by {angle:.3} rad in a step of {step:.1e} s at t = {time} s, the smallest allowed ({least:.1e} s): {part}. The \
+         method follows no turns above {limit} rad; take a smaller `min-step`, or look for a part that resists turning by next to nothing"
     )]
     TurnTooLarge {
         /// Time at the start of the step.
@@ -164,6 +164,8 @@ pub enum StepError {
         least: f64,
         /// The turn in rad.
         angle: f64,
+        /// The largest turn that the method follows, in rad.
+        limit: f64,
         /// What turns.
         part: String,
     },

@@ -1,6 +1,7 @@
 //! How large an error is in units of the tolerance.
 
 use super::control::ErrorControl;
+use super::scheme::Method;
 use super::turns::TurningNodes;
 use crate::dae::{Equation, Shape};
 
@@ -48,12 +49,12 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    pub fn new(shape: &Shape) -> Self {
+    pub fn new(shape: &Shape, method: Method) -> Self {
         let length = shape.scales.length;
         let mut fading_states = shape.fading_states.clone();
         fading_states.resize(shape.state_count(), false);
         Self {
-            turns: TurningNodes::new(&shape.space),
+            turns: TurningNodes::new(&shape.space, method),
             length,
             state_scales: shape.scales_of_states(),
             fading_states,

@@ -46,7 +46,7 @@ pub use scheme::{
     Parameters, Parametrization, PastMass, SCHEMES, SOI2, Scaling, Stability, UPDATED_LAGRANGIAN,
 };
 pub use settings::{IterationMatrix, Predictor, Settings, Start, StepChange};
-pub(crate) use turns::{MAX_TURN, NodeTurn, TurningNodes};
+pub(crate) use turns::{NodeTurn, TurningNodes};
 pub use words::Words;
 
 /// Starts integrations with a method and its settings.

@@ -31,7 +31,7 @@ use crate::system::{Stated, SwitchId, System, SystemBuilder};
 const MAX_WATCHED_BODIES: usize = 50;
 
 /// Standard acceleration of gravity in m/s²; it acts along −z when nothing is said.
-const STANDARD_GRAVITY: f64 = 9.80665;
+pub(crate) const STANDARD_GRAVITY: f64 = 9.80665;
 
 /// A kind of part: its keys, and how it is added to a machine.
 #[derive(Clone, Copy)]

@@ -31,8 +31,8 @@ pub(crate) mod variant;
 
 pub use appearance::Appearance;
 pub use balance::EnergyBalance;
-pub(crate) use builder::build;
 pub use builder::{MachineBuilder, PartEntry, placement};
+pub(crate) use builder::{STANDARD_GRAVITY, build};
 pub use entry::{
     Attachment, BodyEntry, FrictionForm, FunctionEntry, Functions, InputEntry, JointEntry,
     MeasuredCoordinate, StateSignal,

@@ -344,7 +344,6 @@ impl Linearized {
         found.space.restrict(&to);
         let Undamped { mut space, shift: square, count: counted, factors, .. } = found;
         let mut shift = square.sqrt();
-        let moving = shift > 0.0 && self.moving_square() > 0.0;
         let mut inverse = if shift == 0.0 && skew.is_empty() {
             factors
         } else {
@@ -383,10 +382,7 @@ impl Linearized {
                 let parts = [|z: &Complex<f64>| z.re, |z: &Complex<f64>| z.im];
                 let corrected = parts.map(|part| {
                     let force: Vec<f64> = force.iter().map(part).collect();
-                    let (x, force) = match moving {
-                        true => inverse.solve_without_reactions(&force),
-                        false => (inverse.solve(&force), force),
-                    };
+                    let (x, force) = inverse.solve_without_reactions(&force);
                     let needed = self.energy_force(skew, &x, force, [shift, square]);
                     (x, needed)
                 });

@@ -5,7 +5,7 @@ use crate::element::contact::{
     Contact, ContactGroup, CoulombFriction, Friction, LuGreFriction, NormalLaw, Surface,
 };
 use crate::lie::Pose;
-use crate::machine::SteadyStates;
+use crate::machine::{STANDARD_GRAVITY, SteadyStates};
 use crate::model::{Dimension, Key, ModelErrors, Need, PartReader, ValueKind};
 
 pub(super) const LAW: Key =
@@ -58,8 +58,8 @@ pub(super) const FRICTION_LAW: Key = Key::new("friction-law", ValueKind::Choice(
 pub(super) const BRISTLE_STIFFNESS: Key =
     Key::new("bristle-stiffness", ValueKind::Number(PER_LENGTH), Need::Default("1e5"))
         .doc("Stiffness of the bristles of `lugre`, per normal force, in 1/m.");
-pub(super) const BRISTLE_DAMPING: Key = Key::new("bristle-damping", ValueKind::Number(PER_SPEED), Need::Default("0"))
-            .doc("Damping of the bristles of `lugre`, per normal force, in s/m. Without it bristles swing on, with √(g σ₀) rad/s under a weight; √(σ₀/g), 100 s/m for the stiffness of the default, lets the swing die.");
+pub(super) const BRISTLE_DAMPING: Key = Key::new("bristle-damping", ValueKind::Number(PER_SPEED), Need::Optional)
+            .doc("Damping of the bristles of `lugre`, per normal force, in s/m; √(σ₀/g) with g = 9.80665 m/s² if not given, 101 s/m for the default stiffness, which ends the swing of what rests by its weight. With less bristles swing on, with √(g σ₀) rad/s, and what swings creeps.");
 pub(super) const VISCOUS_FRICTION: Key =
     Key::new("viscous-friction", ValueKind::Number(PER_SPEED), Need::Default("0"))
         .doc("Friction of `lugre` that grows with the speed, per normal force, in s/m.");
@@ -217,9 +217,14 @@ pub(super) fn read_friction(
     }
     let stribeck_speed = reader.optional_positive("stribeck-speed")?;
     if bristles {
+        let stiffness = reader.positive("bristle-stiffness")?;
+        let damping =
+            reader.has("bristle-damping").then(|| reader.not_negative("bristle-damping")).transpose()?;
         return Ok(Friction::LuGre(LuGreFriction {
-            stiffness: reader.positive("bristle-stiffness")?,
-            damping: reader.not_negative("bristle-damping")?,
+            stiffness,
+            // On bristles of σ₀ and σ₁ per force what rests by its weight swings like a mass of 1/g: this is half of critical
+            // damping, as for the mass of 1 kg in [CanudasDeWit1995, Table I].
+            damping: damping.unwrap_or((stiffness / STANDARD_GRAVITY).sqrt()),
             viscosity: reader.not_negative("viscous-friction")?,
             sliding: if sliding > 0.0 { sliding } else { reader.positive("friction")? },
             sticking,

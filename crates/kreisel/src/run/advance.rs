@@ -10,8 +10,8 @@ use crate::bytes::{Reader, Writer};
 use crate::constrained::{ConsistencyError, blame};
 use crate::dae::{Control, Values};
 use crate::integrate::{
-    Integration, Integrator, Interval, Observer, ResumeError, Saved, StartError, StateError, Statistics,
-    StepError,
+    Integration, Integrator, Interval, Observer, ResumeError, Saved, Settings, StartError, StateError,
+    Statistics, StepError,
 };
 use crate::machine::event::{EventRecord, EventWatch};
 use crate::machine::sensor::{ConditionSensor, NamedSensor};
@@ -96,16 +96,19 @@ impl fmt::Debug for RunError {
 }
 
 impl Machine {
-    /// Makes the initial values consistent and finds the starting values.
+    /// Starts the machine with settings of the integrator, without a plan for a run: makes the initial values consistent
+    /// and finds the starting values.
+    pub fn start_with(&self, settings: Settings) -> Result<Integration<'_>, StartError> {
+        let started = Integrator::with(settings).start(&self.system, self.starting_values()?);
+        started.map_err(|error| self.blamed(error))
+    }
+
+    /// Starts a run.
     pub fn start(&self, plan: &RunPlan) -> Result<Run<'_>, StartError> {
-        let initial = self.starting_values()?;
-        let integration = Integrator::with(plan.integration)
-            .start(&self.system, initial)
-            .map_err(|error| self.blamed(error))?;
         let mut run = Run {
             machine: self,
             system: &self.system,
-            integration,
+            integration: self.start_with(plan.integration)?,
             end_time: plan.end_time,
             corners: Vec::new(),
             projections: plan.velocity_projection.clone(),
@@ -121,6 +124,14 @@ impl Machine {
         run.projections.sort_by(|a, b| b.total_cmp(a));
         run.extend(plan.end_time);
         Ok(run)
+    }
+
+    /// Goes as far as the first step of a run, with nobody watching: what this refuses no run takes, and nothing else is
+    /// refused before the first step.
+    pub fn begin(&self, plan: &RunPlan) -> Result<Run<'_>, RunError> {
+        let mut run = self.start(plan)?;
+        run.begin(&mut ())?;
+        run.events.refusal().map_or(Ok(run), |refusal| Err(refusal.into()))
     }
 
     /// An error at the start with the name of the part that gives numbers that are not finite.

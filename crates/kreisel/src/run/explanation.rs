@@ -3,7 +3,7 @@
 use super::Run;
 use crate::constrained::{ConsistencyError, StartReport};
 use crate::dae::{Dae, Note, NoteKind, Notes};
-use crate::integrate::{Integration, Integrator, Settings, StartError};
+use crate::integrate::StartError;
 use crate::machine::{Machine, Mobility};
 
 /// Violations of the user's initial values below this part of the machine's size are rounding.
@@ -16,11 +16,6 @@ const MAX_NAMES: usize = 8;
 const MAX_MOVED: usize = 5;
 
 impl Machine {
-    /// Starts the machine with settings of the integrator, without a plan for a run.
-    pub fn start_with(&self, settings: Settings) -> Result<Integration<'_>, StartError> {
-        Integrator::with(settings).start(&self.system, self.starting_values()?)
-    }
-
     /// The machine's size in m, against which lengths are judged.
     pub fn characteristic_length(&self) -> f64 {
         self.system.scales().length

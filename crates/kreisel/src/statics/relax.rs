@@ -20,14 +20,19 @@ const LONGEST: f64 = 0.03;
 /// Steps this small let Newton's iteration try, every so many steps.
 const SMALL: f64 = 0.02;
 const TRIES: usize = 4;
+/// A step is cut until the next correction by the same factors is at most this many times its own: what turns is stretched, and
+/// where its bending stiffness is next to nothing the pull that this makes throws everything about.
+const MAX_GROWTH: f64 = 2.0;
+/// Smallest part of a step that is tried.
+const MIN_PART: f64 = 1e-3;
 /// Most steps.
-const MAX_STEPS: usize = 1000;
+const MAX_STEPS: usize = 3000;
 
 impl Problem<'_> {
     /// Glides from a configuration to an equilibrium at its load factor.
     ///
     /// The shift falls from step to step; it rises where a step goes uphill, because K + σD is not definite, where it would
-    /// be longer than allowed, and where it is much longer than the last.
+    /// be longer than allowed, where it had to be cut, and where it is much longer than the last.
     pub fn relax(&mut self, start: &Equilibrium, settings: &StaticSettings) -> Result<Solved, Failure> {
         let mut now = start.clone();
         let mut shift = FIRST_SHIFT;
@@ -56,7 +61,9 @@ impl Problem<'_> {
                 shift = (4.0 * shift).min(MAX_SHIFT);
                 continue;
             }
-            now = self.moved(&now, &correction, 0.0, (LONGEST / size).min(1.0));
+            let first = (LONGEST / size).min(1.0);
+            let part = self.bearable_part(&now, &correction, first);
+            now = self.moved(&now, &correction, 0.0, part);
             if size < SMALL && step % TRIES == TRIES - 1 {
                 match self.newton(&now, None, settings.tolerance, settings.max_iterations) {
                     Ok(solved) => return Ok(solved),
@@ -66,6 +73,7 @@ impl Problem<'_> {
                 }
             }
             shift = match size {
+                _ if part < 0.5 * first => (4.0 * shift).min(MAX_SHIFT),
                 size if size > LONGEST => (2.0 * shift).min(MAX_SHIFT),
                 size if size > 4.0 * last => (2.0 * shift).min(MAX_SHIFT),
                 _ => (0.5 * shift).max(MIN_SHIFT),
@@ -73,5 +81,23 @@ impl Problem<'_> {
             last = size;
         }
         Err(Failure::NotConverged { iterations: MAX_STEPS, correction: last })
+    }
+
+    /// The part of a correction, at most a first one, after which the factors ask for no much larger one.
+    fn bearable_part(&mut self, now: &Equilibrium, correction: &[f64], first: f64) -> f64 {
+        let count = self.shape.velocity_count();
+        let most = MAX_GROWTH * self.largest(&correction[..count]);
+        let mut part = first;
+        while part > MIN_PART * first {
+            let trial = self.moved(now, correction, 0.0, part);
+            if self.evaluate(&trial).is_ok() {
+                let next = self.correction();
+                if self.largest(&next[..count]) <= most {
+                    break;
+                }
+            }
+            part *= 0.5;
+        }
+        part
     }
 }

@@ -13,4 +13,5 @@ mod step_control;
 mod steps;
 mod turns;
 mod values;
+mod vibrations;
 mod work;

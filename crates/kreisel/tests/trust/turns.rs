@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 use crate::common;
+use kreisel::lie::Vector3;
 use kreisel::machine::{Machine, SettingTexts};
 use kreisel::run::{Job, Trajectory};
 use serde_json::Value;
@@ -37,4 +38,73 @@ fn steady_spin_is_followed_at_any_step() {
          [[body]]\nname = \"rotor\"\nmass = 1\ninertia = [1, 2, 3]\nangular-velocity = [10, 60, 20]\n",
     );
     assert_eq!(large_turns(&tumbling.unwrap()).len(), 1);
+}
+
+/// The largest turns that methods follow, in rad, as their entries state them: on SE(3), and with positions and rotations side by
+/// side.
+const LIMITS: [(&str, [Option<f64>; 2]); 7] = [
+    ("index2", [Some(0.5), Some(0.75)]),
+    ("index3", [Some(0.5), Some(1.4)]),
+    ("soi2", [Some(0.5), Some(2.0)]),
+    ("hht-i3", [Some(0.5), Some(1.4)]),
+    ("hht-soi2", [Some(0.5), Some(2.0)]),
+    ("updated-lagrangian", [None, Some(2.0)]),
+    ("bdf2", [Some(0.45), Some(1.5)]),
+];
+
+/// Spin of the heavy top in rad/s.
+const SPIN: f64 = 150.07;
+/// Steps that are looked at.
+const STEPS: f64 = 4.0;
+
+/// Where the centre of the heavy top is after some time.
+fn heavy_top(method: &str, group: &str, step: f64, time: f64) -> Vector3 {
+    let texts = [("method", method), ("group", group)];
+    let texts = texts.iter().fold(SettingTexts::default(), |texts, (key, value)| texts.with(*key, *value));
+    let texts = texts.with("step", format!("{step:e}")).with("end-time", format!("{time:e}"));
+    let run = common::model("heavy-top", &[], &texts).simulate().unwrap();
+    let last = |axis: &str| *run.signal(&format!("top.position.{axis}")).unwrap().last().unwrap();
+    Vector3::from(["x", "y", "z"].map(last))
+}
+
+#[test]
+fn methods_follow_the_turns_that_they_state() {
+    for (method, limits) in LIMITS {
+        for (group, limit) in ["se3", "so3xr3"].into_iter().zip(limits) {
+            let Some(limit) = limit else { continue };
+            let error_at = |turn: f64| {
+                let (step, time) = (turn / SPIN, STEPS * turn / SPIN);
+                let right = heavy_top("index2", "so3xr3", time / 4000.0, time);
+                let found = heavy_top(method, group, step, time);
+                (found - right).norm() / (right - Vector3::y()).norm()
+            };
+            let error = error_at(limit);
+            assert!(error < 0.05, "{method} {group}: {error} at {limit} rad");
+            // Beyond 2 rad a turn could have gone another way, however good the step is.
+            if limit < 2.0 {
+                let error = error_at(1.3 * limit);
+                assert!(error > 0.05, "{method} {group}: {error} above {limit} rad");
+            }
+        }
+    }
+}
+
+#[test]
+fn turns_beyond_what_the_method_follows_are_told() {
+    // A part that is driven to and fro turns by 1 rad in some steps, with speeds that change by as much.
+    for (method, group, is_told) in [
+        ("index2", "so3xr3", true),
+        ("index2", "se3", true),
+        ("soi2", "so3xr3", false),
+        ("soi2", "se3", true),
+    ] {
+        let machine = common::read(&format!(
+            "[simulation]\nend-time = 3\nstep = 0.05\nmethod = '{method}'\ngroup = '{group}'\n\
+             [[body]]\nname = 'rotor'\nmass = 1\ninertia = [1, 2, 3]\n\
+             [[revolute]]\nname = 'axle'\nbodies = ['ground', 'rotor']\npoint = [0, 0, 0]\n\
+             [[drive]]\nname = 'motor'\njoint = 'axle'\nangle = '2*sin(10*t)'\n"
+        ));
+        let told = large_turns(&machine.unwrap());
+        assert_eq!(!told.is_empty(), is_told, "{method} {group}: {told:?}");
+    }
 }

@@ -82,11 +82,12 @@ type ArmBlocks = [[Matrix6; 2]; 2];
 impl QuadraticBeam {
     /// An element through first end, middle and second end, which stand in their initial places.
     pub fn new(ends: [BeamEnd; 3], span: &QuadraticSpan, section: &Section, damping_time: f64) -> Self {
+        let stiffness = section.resolved_stiffness(span.length());
         let points = [-GAUSS, GAUSS].map(|s| {
             let weights = Weights::at(s);
             let metric = span.metric(&weights);
             let reference = span.strain(&weights);
-            GaussPoint { weights, stiffness: section.stiffness() / metric, reference, metric }
+            GaussPoint { weights, stiffness: stiffness / metric, reference, metric }
         });
         Self { carriers: Carriers::new(ends), points, damping_time }
     }

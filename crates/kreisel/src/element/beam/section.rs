@@ -46,6 +46,9 @@ pub struct Section {
 /// Relative difference up to which entries count as equal: matrices are copied with few digits.
 const SAME: f64 = 1e-6;
 
+/// Largest ratio GA h²/EI of an element with three nodes.
+const MAX_SHEAR: f64 = 1e7;
+
 impl Section {
     /// A section with full matrices over (rotation, translation): stiffness in Nm², Nm and N, mass per
     /// length.
@@ -72,6 +75,27 @@ impl Section {
     pub fn flexibility(&self) -> Matrix6 {
         let inverse = self.stiffness.try_inverse().expect("the stiffness is positive definite");
         0.5 * (inverse + inverse.transpose())
+    }
+
+    /// K for an element of a length that adds up bending from small differences of its shear: stiffer shear than 1e7 EI/h² and EA
+    /// is taken as that. The deflection of a clamped element under a force at its end changes by 3 EI/(GA h²) of it, less than 3e-7,
+    /// and forces keep the digits that the differences would cost.
+    pub(super) fn resolved_stiffness(&self, length: f64) -> Matrix6 {
+        let k = &self.stiffness;
+        let limit = |bending: usize| k[(3, 3)].max(MAX_SHEAR * k[(bending, bending)] / (length * length));
+        // γ_y belongs to bending about z, and γ_z to that about y.
+        let limits = [(4, limit(2)), (5, limit(1))];
+        if limits.iter().all(|&(shear, limit)| k[(shear, shear)] <= limit) {
+            return *k;
+        }
+        let mut flexibility = self.flexibility();
+        for (shear, limit) in limits {
+            if k[(shear, shear)] > limit {
+                flexibility[(shear, shear)] += 1.0 / limit;
+            }
+        }
+        let stiffness = flexibility.try_inverse().expect("a flexibility that grows stays positive definite");
+        0.5 * (stiffness + stiffness.transpose())
     }
 
     /// M per length over (Ω, U).

@@ -60,8 +60,6 @@ pub(super) struct Touching {
     friction_force: FrictionForce,
     /// F on the feature's body.
     pub force: Vector3,
-    /// z.
-    bristles: Vector3,
 }
 
 impl Couple {
@@ -92,17 +90,7 @@ impl Couple {
         let normal = law.at(-nearest.gap, -gap_rate, history.meeting_speed, self.radius);
         let friction_force = friction.force(&sliding, &n, &history.bristles);
         let force = normal.force * (n - friction_force.value);
-        Some(Touching {
-            nearest,
-            point,
-            gap_rate,
-            velocity,
-            sliding,
-            normal,
-            friction_force,
-            force,
-            bristles: history.bristles,
-        })
+        Some(Touching { nearest, point, gap_rate, velocity, sliding, normal, friction_force, force })
     }
 }
 
@@ -172,10 +160,10 @@ impl Touching {
 }
 
 impl Touching {
-    /// Rate of the bristles: they begin to bend over a short depth, and what is not engaged straightens.
+    /// Rate of the bristles: they begin to bend over a short depth. None straightens while surfaces touch: what rests so
+    /// lightly that it is not engaged as a whole would creep.
     pub fn bristle_rate(&self) -> Vector3 {
-        let (engaged, _) = self.engagement();
-        engaged * self.friction_force.rate + (1.0 - engaged) * Friction::straightening() * self.bristles
+        self.engagement().0 * self.friction_force.rate
     }
 
     /// Part of the bristles that is engaged, and its derivative by the depth.
@@ -186,17 +174,15 @@ impl Touching {
 
     /// Derivative of the bristles' rate by the bristles.
     pub fn bristle_rate_by_bristles(&self) -> Matrix3 {
-        let (engaged, _) = self.engagement();
-        let straightening = (1.0 - engaged) * Friction::straightening();
-        engaged * self.friction_force.rate_by_state + straightening * Matrix3::identity()
+        self.engagement().0 * self.friction_force.rate_by_state
     }
 
     /// Derivatives of the bristles' rate by the frames' twists: by the configuration, and by the velocities.
     pub fn bristle_rate_by_twists(&self, relative: &Relative) -> (ByMotion, ByMotion) {
         let (engaged, engaged_by) = self.engagement();
         let ContactDerivatives { sliding, gap, .. } = self.derivatives(relative);
-        let excess = self.friction_force.rate - Friction::straightening() * self.bristles;
-        let by_motion = engaged * self.friction_force.rate_by_sliding * sliding - engaged_by * excess * gap;
+        let FrictionForce { rate, rate_by_sliding, .. } = self.friction_force;
+        let by_motion = engaged * rate_by_sliding * sliding - engaged_by * rate * gap;
         let (by_configuration, by_velocity) = motion_by_twists(relative);
         (by_motion * by_configuration, by_motion * by_velocity)
     }

@@ -42,6 +42,8 @@ pub const BDF2: Method = Method(&SchemeEntry {
     family: Family::Fixed,
     leaves_hidden_residual: TwoSteps::LEAVES_HIDDEN_RESIDUAL,
     error_constant: TwoSteps::position_error_constant,
+    max_turn: 1.5,
+    max_turn_se3: 0.45,
     options: &[Form::ENTRY, Scaling::ENTRY],
     suit: |settings| {
         // First-order states of ρ∞ = 0 obey the same formula. The matrix depends on the past, so that it is of

@@ -39,6 +39,8 @@ pub const HHT_I3: Method = Method(&SchemeEntry {
     family: Family::Hht,
     leaves_hidden_residual: ForceLevel::LEAVES_HIDDEN_RESIDUAL,
     error_constant: ForceLevel::position_error_constant,
+    max_turn: 1.4,
+    max_turn_se3: 0.5,
     options: &[PastMass::ENTRY],
     suit: |_| {},
     new: Alpha::<ForceLevel>::boxed,

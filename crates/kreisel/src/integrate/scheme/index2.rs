@@ -124,6 +124,8 @@ pub const INDEX2: Method = Method(&SchemeEntry {
     family: Family::ChungHulbert,
     leaves_hidden_residual: Index2::LEAVES_HIDDEN_RESIDUAL,
     error_constant: Index2::position_error_constant,
+    max_turn: 0.75,
+    max_turn_se3: 0.5,
     options: &[],
     suit: |_| {},
     new: Alpha::<Index2>::boxed,

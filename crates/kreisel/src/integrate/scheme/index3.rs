@@ -30,6 +30,8 @@ pub const INDEX3: Method = Method(&SchemeEntry {
     family: Family::ChungHulbert,
     leaves_hidden_residual: Index3::LEAVES_HIDDEN_RESIDUAL,
     error_constant: Index3::position_error_constant,
+    max_turn: 1.4,
+    max_turn_se3: 0.5,
     options: &[],
     suit: |_| {},
     new: Alpha::<Index3>::boxed,

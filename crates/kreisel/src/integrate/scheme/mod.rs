@@ -62,6 +62,10 @@ pub(super) struct SchemeEntry {
     pub leaves_hidden_residual: bool,
     /// C_q of its local error C_q h³ v̈ in q.
     pub error_constant: fn(&Parameters) -> f64,
+    /// The largest turn of a part in a step that it follows, in rad, where positions and rotations stand side by side.
+    pub max_turn: f64,
+    /// The same on SE(3), where positions turn with the part.
+    pub max_turn_se3: f64,
     /// What it lets the user choose beside what all methods do.
     pub options: &'static [&'static OptionEntry],
     /// Sets what it leaves no choice in.
@@ -291,6 +295,8 @@ mod tests {
         family: Family::ChungHulbert,
         leaves_hidden_residual: true,
         error_constant: Parameters::position_error_constant,
+        max_turn: 1.0,
+        max_turn_se3: 1.0,
         options: &[],
         suit: |_| {},
         new: |on, couplings| {

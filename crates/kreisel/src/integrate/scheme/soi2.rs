@@ -40,6 +40,8 @@ pub const SOI2: Method = Method(&SchemeEntry {
     family: Family::ChungHulbert,
     leaves_hidden_residual: Soi2::LEAVES_HIDDEN_RESIDUAL,
     error_constant: Soi2::position_error_constant,
+    max_turn: 2.0,
+    max_turn_se3: 0.5,
     options: &[PastMass::ENTRY],
     suit: |_| {},
     new: Alpha::<Soi2>::boxed,

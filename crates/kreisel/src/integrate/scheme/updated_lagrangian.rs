@@ -133,6 +133,8 @@ pub const UPDATED_LAGRANGIAN: Method = Method(&SchemeEntry {
     family: Family::ChungHulbert,
     leaves_hidden_residual: LocalCoordinates::LEAVES_HIDDEN_RESIDUAL,
     error_constant: LocalCoordinates::position_error_constant,
+    max_turn: 2.0,
+    max_turn_se3: 0.5,
     options: &[Parametrization::ENTRY],
     suit: |_| {},
     new: Alpha::<LocalCoordinates>::boxed,

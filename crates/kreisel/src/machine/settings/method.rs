@@ -124,7 +124,7 @@ fn take(
     }
     let radius = parameters.spectral_radius();
     if run.step == Some(StepSize::Auto) && !damps_enough(radius) {
-        let requirement = format!("such that the spectral radius is {&possible_radii()}");
+        let requirement = format!("such that the spectral radius is {}", possible_radii());
         return Err(given.unsuitable(&requirement, radius));
     }
     (run.integrator.parameters, run.spectral_radius) = (parameters, radius);

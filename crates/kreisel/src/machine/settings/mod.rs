@@ -117,6 +117,9 @@ const MAX_PART: f64 = 0.1;
 /// Most steps of one run: beyond, a misplaced digit is likelier than patience.
 const MAX_STEPS: f64 = 1e10;
 
+/// Steps below this, in s, have squares that are zero.
+const MIN_STEP: f64 = 1e-100;
+
 /// Why a machine cannot be run with its settings.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[non_exhaustive]
@@ -230,8 +233,7 @@ impl RunSettings {
             return Err(SettingsError::EndBeforeStart { start, end });
         }
         let mut assumptions = Vec::new();
-        let step = if self.accuracy.is_some() { Some(StepSize::Auto) } else { self.step };
-        let integration = match step {
+        let integration = match self.step {
             Some(StepSize::Auto) => {
                 let control = self.error_control(length)?;
                 let first = control.initial_step.unwrap_or(length / DEFAULT_STEPS);
@@ -244,7 +246,7 @@ impl RunSettings {
                 self.integration(step)
             }
         };
-        let least = 1e3 * f64::EPSILON * start.abs().max(end.abs());
+        let least = (1e3 * f64::EPSILON * start.abs().max(end.abs())).max(MIN_STEP);
         for step in [Some(integration.step), self.output_step].into_iter().flatten() {
             if length / step > MAX_STEPS || step < least {
                 return Err(SettingsError::TooManySteps { step, length });

@@ -267,7 +267,11 @@ const FIRST: &[Setting] = &[
                 (Some(_), _) if given.reader.has("rtol") => {
                     Err(given.crowded("rtol", given.reader.number("rtol")?))
                 }
-                _ => Ok(()),
+                (Some(_), _) => {
+                    run.step = Some(StepSize::Auto);
+                    Ok(())
+                }
+                (None, _) => Ok(()),
             }
         },
         show: |_, plan| plan.accuracy.map(Value::from),

@@ -1,7 +1,7 @@
 //! Whether the numbers of a run can be trusted: every estimate, warning and verdict is made here, and everything else reads it.
 //!
 //! A run is watched by what its steps show anyway: how far parts turn in a step, what local errors add up to, what the energy
-//! balance is off by, what beams bear and how fine their meshes are. Whoever asks for it gets an estimate of the error
+//! balance is off by, what alternates from step to step, what beams bear and how fine their meshes are. Whoever asks for it gets an estimate of the error
 //! by companions, runs with larger steps. What casts doubt on the result is a [`Note`](crate::dae::Note) of a kind that is
 //! a doubt, and the verdict follows from these and from how the run ended.
 
@@ -11,6 +11,7 @@ mod samples;
 mod steps;
 mod target;
 mod turns;
+mod vibrations;
 
 pub use companion::{Accuracy, ErrorEstimate};
 
@@ -19,6 +20,7 @@ use samples::Samples;
 use steps::StepErrorWatch;
 pub(super) use target::Target;
 use turns::TurnWatch;
+use vibrations::VibrationWatch;
 
 use super::advance::Run;
 use super::recorder::Extremes;
@@ -72,6 +74,7 @@ pub(super) struct AccuracyWatch {
     beams: BeamWatch,
     turns: TurnWatch,
     steps: StepErrorWatch,
+    vibrations: VibrationWatch,
     remedy: Remedy,
     /// Energies below this, in J, are rounding: that of the machine's mass at a speed below which nothing moves.
     least_energy: f64,
@@ -87,8 +90,9 @@ impl AccuracyWatch {
         let slow = REST * scales.length / (plan.end_time - plan.start_time);
         Self {
             beams: BeamWatch::new(machine, plan, start),
-            turns: TurnWatch::new(&machine.system),
+            turns: TurnWatch::new(&machine.system, plan.integration.method()),
             steps: StepErrorWatch::new(&machine.system, plan, start),
+            vibrations: VibrationWatch::new(&machine.system),
             remedy: Remedy::of(plan),
             least_energy: scales.mass * slow * slow,
             samples: (plan.error_estimate || target.is_some()).then(|| Samples::new(&machine.system, plan)),
@@ -99,6 +103,7 @@ impl AccuracyWatch {
     /// The method starts, or starts anew.
     pub fn started(&mut self) {
         self.steps.started();
+        self.vibrations.started();
     }
 
     /// Looks at a step.
@@ -107,6 +112,7 @@ impl AccuracyWatch {
         self.beams.accepted(machine, ends.to);
         self.turns.accepted(&ends);
         self.steps.accepted(&ends);
+        self.vibrations.accepted(&ends);
         if let Some(samples) = &mut self.samples {
             samples.accepted(&machine.system, last);
         }
@@ -129,6 +135,7 @@ impl AccuracyWatch {
             };
             notes.extend(self.steps.note(&machine.system, self.remedy, &mut lasting));
         }
+        notes.extend(self.vibrations.note(&machine.system, self.remedy, self.steps.ranges()));
         notes.extend(self.energy_note(extremes));
         notes
     }
@@ -157,6 +164,7 @@ impl AccuracyWatch {
         self.beams.save(out);
         self.turns.save(out);
         self.steps.save(out);
+        self.vibrations.save(out);
         if let Some(samples) = &self.samples {
             samples.save(out);
         }
@@ -167,6 +175,7 @@ impl AccuracyWatch {
         self.beams.restore(reader)?;
         self.turns.restore(reader)?;
         self.steps.restore(now, reader)?;
+        self.vibrations.restore(reader)?;
         match &mut self.samples {
             Some(samples) => samples.restore(&machine.system, reader),
             None => Ok(()),

@@ -151,7 +151,7 @@ impl StepErrorWatch {
     }
 
     /// Ranges of positions and of angles, in m and in rad; none where nothing moves.
-    fn ranges(&self) -> [Option<f64>; 2] {
+    pub fn ranges(&self) -> [Option<f64>; 2] {
         let range = |block: &ErrorSum| match block.of.is_rotation {
             true => 2.0 * block.cosine.acos(),
             false => norm(block.of.coordinates.clone().map(|i| self.high[i] - self.low[i])),

@@ -1,14 +1,14 @@
-//! Remembers how far parts turn in a step, to tell of turns that no step follows.
+//! Remembers how far parts turn in a step, to tell of turns that the method does not follow.
 
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Dae, Note, NoteKind};
-use crate::integrate::{Ends, MAX_TURN, NodeTurn, TurningNodes};
+use crate::integrate::{Ends, Method, NodeTurn, TurningNodes};
 use crate::kinematics::NodeId;
 use crate::machine::Machine;
 use crate::system::System;
 
-/// What the advice aims at, in rad a step.
-const GOOD_TURN: f64 = 0.5;
+/// What the advice aims at, in parts of the largest turn that the method follows.
+const GOOD_TURN: f64 = 0.25;
 /// A turn that no force explains says nothing about the step that would do: a tenth is advised at most.
 const MIN_CUT: f64 = 0.1;
 
@@ -27,12 +27,12 @@ struct LargeTurn {
 }
 
 impl TurnWatch {
-    pub fn new(system: &System) -> Self {
-        Self { nodes: TurningNodes::new(&system.shape().space), largest: None }
+    pub fn new(system: &System, method: Method) -> Self {
+        Self { nodes: TurningNodes::new(&system.shape().space, method), largest: None }
     }
 
     pub fn accepted(&mut self, ends: &Ends) {
-        let most = self.largest.map_or(MAX_TURN, |largest| largest.turn.angle);
+        let most = self.largest.map_or(1.0, |largest| largest.turn.part());
         if let Some(turn) = self.nodes.largest_unsteady(ends, most) {
             let time = ends.to.time;
             self.largest = Some(LargeTurn { turn, time, step: time - ends.from.time });
@@ -42,7 +42,7 @@ impl TurnWatch {
     /// Saves what was seen.
     pub fn save(&self, out: &mut Writer) {
         out.flag(self.largest.is_some());
-        if let Some(LargeTurn { turn: NodeTurn { node, angle }, time, step }) = self.largest {
+        if let Some(LargeTurn { turn: NodeTurn { node, angle, .. }, time, step }) = self.largest {
             out.whole(node as u64);
             out.numbers(&[angle, time, step]);
         }
@@ -54,22 +54,21 @@ impl TurnWatch {
         if reader.flag()? {
             let node = usize::try_from(reader.whole()?).map_err(|_| Damaged)?;
             let [angle, time, step] = reader.numbers()?.try_into().map_err(|_| Damaged)?;
-            if !self.nodes.contains(node) {
-                return Err(Damaged);
-            }
-            self.largest = Some(LargeTurn { turn: NodeTurn { node, angle }, time, step });
+            let limit = self.nodes.limit(node).ok_or(Damaged)?;
+            self.largest = Some(LargeTurn { turn: NodeTurn { node, angle, limit }, time, step });
         }
         Ok(())
     }
 
     /// What is worth telling of the turns.
     pub fn note(&self, machine: &Machine) -> Option<Note> {
-        let LargeTurn { turn: NodeTurn { node, angle }, time, step } = self.largest?;
+        let LargeTurn { turn: NodeTurn { node, angle, limit }, time, step } = self.largest?;
         let name = machine.system.node_name(NodeId(node));
-        let smaller = step * (GOOD_TURN / angle).max(MIN_CUT);
+        let smaller = step * (GOOD_TURN * limit / angle).max(MIN_CUT);
         let advice = format!("take steps below {smaller:.1e} s, or `step = \"auto\"`");
         let text = format!(
-            "`{name}` turns by {angle:.3} rad in one step of {step:.1e} s, which no step follows: the motion may be wrong; {advice}"
+            "`{name}` turns by {angle:.3} rad in one step of {step:.1e} s, and the method follows turns up to {limit} rad: the motion may be wrong; \
+             {advice}"
         );
         Some(Note::new(NoteKind::LargeTurn, text).at(time).about(name).number(angle).advice(advice))
     }

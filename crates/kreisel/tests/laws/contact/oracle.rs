@@ -145,13 +145,11 @@ impl ContactOracle {
                     sum(&scaled(stiffness, &across), &scaled(T::from(friction.damping), &rate));
                 friction_force = sum(&friction_force, &scaled(T::from(friction.viscosity), &sliding));
                 force = difference(&force, &scaled(pressing, &friction_force));
-                // Bristles engage over a tenth of their deflection in sliding; the rest straightens within a
-                // millisecond.
+                // Bristles engage over a tenth of their deflection in sliding.
                 let part = -gap * T::from(10.0 * friction.stiffness / friction.sliding);
                 let part = if part.re() < 1.0 { part } else { T::one() };
                 let engaged = part * part * (T::from(3.0) - part * T::from(2.0));
-                let straightening = scaled((engaged - T::one()) * T::from(1e3), &bent);
-                let total = sum(&scaled(engaged, &rate), &straightening);
+                let total = scaled(engaged, &rate);
                 bending = times(&transposed(&surface_frame.0), &total);
             }
         }

@@ -353,3 +353,31 @@ fn a_pendulum_away_from_rest_has_the_mode_of_its_moment() {
         assert!(!words.contains(&"missing-modes"), "{degrees}: {words:?}");
     }
 }
+
+#[test]
+fn a_thin_rod_next_to_its_rest_has_a_mode_without_doubt() {
+    for degrees in [89.9_f64, 90.0] {
+        let machine = machine(&format!(
+            "[[body]]
+            name = 'rod'
+            mass = 1
+            # Next to no inertia about its own axis.
+            inertia = [1e-6, '1/12', '1/12']
+            position = [0.5, 0, 0]
+            [[revolute]]
+            name = 'pin'
+            bodies = ['ground', 'rod']
+            point = [0, 0, 0]
+            axis = [0, 1, 0]
+            angle = '{degrees} deg'"
+        ));
+        let found = machine.modes(About::Initial, ModeSettings { count: 3 }).unwrap();
+        // The slope 3g/(2l) sin φ of the angular acceleration 3g/(2l) cos φ, φ from the horizontal.
+        let expected = (1.5 * 9.80665 * degrees.to_radians().sin()).sqrt() / std::f64::consts::TAU;
+        assert_eq!(found.modes.len(), 1, "{degrees}: {:?}", found.notes.texts());
+        let frequency = found.modes[0].frequency();
+        assert!((frequency / expected - 1.0).abs() < 1e-8, "{degrees}: {frequency} {expected}");
+        let doubts: Vec<_> = found.notes.into_iter().filter(|note| note.doubt).collect();
+        assert!(doubts.is_empty(), "{degrees}: {doubts:?}");
+    }
+}

@@ -284,3 +284,60 @@ fn nearly_rigid_shear_does_not_make_a_path_long_and_its_steps_can_be_limited() {
     assert!(free < 100, "{free}");
     assert!(frame(Some(0.002)) > free);
 }
+
+#[test]
+fn a_limp_rope_that_is_drawn_horizontally_hangs_from_its_hook() {
+    for bending in [1e-2, 1e-4, 1e-6] {
+        let machine = machine(&format!(
+            "[[beam]]
+            name = 'rope'
+            from = [0, 0, 0]
+            to = [2, 0, 0]
+            elements = 16
+            section.axial-stiffness = 1e5
+            section.shear-stiffness = [4e4, 4e4]
+            section.torsional-stiffness = {bending}
+            section.bending-stiffness = [{bending}, {bending}]
+            section.mass-per-length = 0.5
+            section.inertia-per-length = [1e-5, 5e-6, 5e-6]
+            [[revolute]]
+            name = 'hook'
+            bodies = ['ground', 'rope.start']
+            axis = [0, 1, 0]"
+        ));
+        let found = machine.equilibrium().unwrap_or_else(|error| panic!("{bending}: {error}"));
+        let (name, way) = machine.largest_displacement(&found.equilibrium).unwrap();
+        // Its end goes from (2, 0, 0) to (0, 0, −2 − stretch), stretched by m g l/(2 EA).
+        let stretch: f64 = 0.5 * 0.5 * 9.80665 * 4.0 / 1e5;
+        let expected = (4.0 + (2.0 + stretch).powi(2)).sqrt();
+        assert!((way - expected).abs() < 1e-6, "{bending}: {name} {way} {expected}");
+    }
+}
+
+#[test]
+fn shear_that_is_next_to_rigid_costs_no_digits() {
+    let tip = |shear: f64| {
+        let machine = machine(&format!(
+            "[[beam]]
+            name = 'b'
+            from = [0, 0, 0]
+            to = [1, 0, 0]
+            start = 'ground'
+            elements = 10
+            order = 2
+            section.axial-stiffness = 1e6
+            section.shear-stiffness = [{shear}, {shear}]
+            section.torsional-stiffness = 1
+            section.bending-stiffness = [1, 1]
+            section.mass-per-length = 0.1
+            section.inertia-per-length = [1e-5, 5e-6, 5e-6]"
+        ));
+        let found = machine.equilibrium().unwrap_or_else(|error| panic!("{shear:e}: {error}"));
+        machine.largest_displacement(&found.equilibrium).unwrap().1
+    };
+    // Shear adds 4 EI/(GA L²) of the deflection under a load along the beam: 4e-9 of it at 1e9 N.
+    let expected = tip(1e9);
+    for shear in [1e10, 1e11, 1e13, 1e17] {
+        assert!((tip(shear) / expected - 1.0).abs() < 1e-8, "{shear:e}: {} {expected}", tip(shear));
+    }
+}
