@@ -4,7 +4,6 @@ use thiserror::Error;
 
 use super::control::possible_radii;
 use super::scheme::ParameterError;
-use super::turns::MAX_TURN;
 use crate::constrained::{ConsistencyError, Miss, in_words};
 
 /// Why an integration cannot start.

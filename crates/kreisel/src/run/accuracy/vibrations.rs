@@ -156,7 +156,7 @@ impl VibrationWatch {
         };
         let advice = match remedy {
             Remedy::Steps => format!("take steps of {good:.1e} s, or {damp}"),
-            Remedy::Tolerance => format!("take a `max-step` of {good:.1e} s, or {damp}"),
+            Remedy::Tolerance | Remedy::Accuracy => format!("take a `max-step` of {good:.1e} s, or {damp}"),
         };
         let text = format!(
             "vibrations of amplitude {amplitude:.1e} {unit} ({:.1e} % of the range) at `{name}` are not resolved: their frequency of some \
