@@ -5,7 +5,7 @@ use super::error::StepError;
 use super::integration::{Integration, StepReport};
 use super::interval::{Ends, Pending, Taken};
 use super::observer::Observer;
-use super::turns::{MAX_TURN, NodeTurn};
+use super::turns::NodeTurn;
 use crate::dae::{Control, Equation};
 
 /// Part of a step by which rounding may make it miss its end: a step so small would only magnify it.
@@ -21,8 +21,8 @@ const MIN_PART_OF_TIME: f64 = 64.0 * f64::EPSILON;
 /// Most times that an observer may ask for another end of one step: root finding needs a handful.
 const MAX_LANDINGS: usize = 60;
 
-/// Turns below this, in rad, have no say in the size of steps.
-const LARGE_TURN: f64 = 0.5 * MAX_TURN;
+/// Turns below this part of the largest have no say in the size of steps.
+const LARGE_TURN: f64 = 0.5;
 
 /// A step that is to be tried.
 #[derive(Clone, Copy, Debug)]
@@ -192,7 +192,9 @@ impl Integration<'_> {
         let step = report.step;
         let least = control.min_step.max(MIN_PART_OF_TIME * self.state.now.time.abs().max(control.horizon));
         match self.attempt(step) {
-            Err(cause @ (StepError::Step(_) | StepError::EndBeforeNow { .. })) => Err(cause),
+            Err(cause @ (StepError::Step(_) | StepError::EndBeforeNow { .. } | StepError::Stiff { .. })) => {
+                Err(cause)
+            }
             Err(cause) => {
                 report.rejections += 1;
                 self.work.failures += 1;
@@ -208,7 +210,8 @@ impl Integration<'_> {
                 // A turn counts like an error of the same order that is 1 where it is too large: the step keeps
                 // away from it as it does from the tolerance.
                 let turn = self.unsteady_turn();
-                let by_turn = turn.map_or(0.0, |turn| (turn.angle / MAX_TURN).powf(f64::from(error.order)));
+                let most = self.tools.settings.max_turn();
+                let by_turn = turn.map_or(0.0, |turn| (turn.angle / most).powf(f64::from(error.order)));
                 let size = if by_turn > error.size { by_turn } else { error.size };
                 if size <= 1.0 {
                     return Ok(Tried::Good(size, error.order));
@@ -238,6 +241,6 @@ impl Integration<'_> {
     fn unsteady_turn(&self) -> Option<NodeTurn> {
         let Self { state, trial, tools, .. } = self;
         let ends = Ends { from: &state.now, to: &trial.values, increment: &trial.increment };
-        tools.judge.turns.largest_unsteady(&ends, LARGE_TURN)
+        tools.judge.turns.largest_unsteady(&ends, LARGE_TURN * tools.settings.max_turn())
     }
 }

@@ -432,7 +432,7 @@ impl<F: Formulation> Scheme for Alpha<F> {
         Ok(iterations + if settles { self.settle_first_acceleration(on, state, step, trial)? } else { 0 })
     }
 
-    fn accept(&mut self, on: &Tools, state: &State, step: f64, trial: &Trial) -> Next {
+    fn accept(&mut self, on: &mut Tools, state: &State, step: f64, trial: &Trial) -> Next {
         let Self { past, prepared, newton, form, .. } = self;
         let parameters = &on.settings.parameters;
         if std::mem::replace(&mut prepared.moved, false) {
@@ -521,7 +521,7 @@ impl<F: Formulation> Scheme for Alpha<F> {
         self.newton.history(each);
     }
 
-    fn resume(&mut self, on: &Tools, state: &State) -> Result<(), StateError> {
+    fn resume(&mut self, on: &mut Tools, state: &State) -> Result<(), StateError> {
         self.newton.resume(&mut self.form, on, state)
     }
 

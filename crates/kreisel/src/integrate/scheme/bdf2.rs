@@ -22,6 +22,7 @@
 use super::super::integration::is_same_step;
 use super::super::settings::{IterationMatrix, Settings};
 use super::super::state::{Clock, State};
+use super::super::turns::MAX_TURN;
 use super::alpha::{Alpha, Base, Formulation};
 use super::implicit::{Room, Step, StepEquations, TwoParts};
 use super::option::{MethodOption, option};
@@ -41,7 +42,8 @@ pub const BDF2: Method = Method(&SchemeEntry {
     doc: "is the two-step backward differentiation formula, which damps more: always with a `spectral-radius` of 0",
     family: Family::Fixed,
     leaves_hidden_residual: TwoSteps::LEAVES_HIDDEN_RESIDUAL,
-    error_constant: TwoSteps::position_error_constant,
+    max_turn: MAX_TURN,
+    error_constant: Some(TwoSteps::position_error_constant),
     options: &[Form::ENTRY, Scaling::ENTRY],
     suit: |settings| {
         // First-order states of ρ∞ = 0 obey the same formula. The matrix depends on the past, so that it is of

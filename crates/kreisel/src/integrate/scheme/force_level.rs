@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use super::super::settings::PastMass;
 use super::super::state::State;
+use super::super::turns::MAX_TURN;
 use super::alpha::{Alpha, Base, Formulation};
 use super::implicit::{MatrixPoint, Room, Step, StepEquations};
 use super::index3::Index3Step;
@@ -38,7 +39,8 @@ pub const HHT_I3: Method = Method(&SchemeEntry {
     doc: "is a relative of `index3`",
     family: Family::Hht,
     leaves_hidden_residual: ForceLevel::LEAVES_HIDDEN_RESIDUAL,
-    error_constant: ForceLevel::position_error_constant,
+    max_turn: MAX_TURN,
+    error_constant: Some(ForceLevel::position_error_constant),
     options: &[],
     suit: |_| {},
     new: Alpha::<ForceLevel>::boxed,

@@ -17,6 +17,7 @@
 //! [`super::first_order`]; their rates depend on ζ through the velocity.
 
 use super::super::state::State;
+use super::super::turns::MAX_TURN;
 use super::alpha::{Alpha, Base, Formulation};
 use super::implicit::{Room, Step, StepEquations, TwoParts};
 use super::{Family, Item, Method, SchemeEntry, Tools, Trial};
@@ -123,7 +124,8 @@ pub const INDEX2: Method = Method(&SchemeEntry {
     doc: "keeps positions and velocities",
     family: Family::ChungHulbert,
     leaves_hidden_residual: Index2::LEAVES_HIDDEN_RESIDUAL,
-    error_constant: Index2::position_error_constant,
+    max_turn: MAX_TURN,
+    error_constant: Some(Index2::position_error_constant),
     options: &[],
     suit: |_| {},
     new: Alpha::<Index2>::boxed,

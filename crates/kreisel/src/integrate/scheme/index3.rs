@@ -14,6 +14,7 @@
 //! does not depend on h either. First-order states are added by [`super::first_order`]. `hht-i3` is the same
 //! with the balance of forces at two times, [`super::force_level`].
 
+use super::super::turns::MAX_TURN;
 use super::alpha::{Alpha, Formulation};
 use super::force_level::ForceLevel;
 use super::implicit::{Room, Step, StepEquations, TwoParts};
@@ -29,7 +30,8 @@ pub const INDEX3: Method = Method(&SchemeEntry {
     doc: "keeps positions only and is cheaper",
     family: Family::ChungHulbert,
     leaves_hidden_residual: Index3::LEAVES_HIDDEN_RESIDUAL,
-    error_constant: Index3::position_error_constant,
+    max_turn: MAX_TURN,
+    error_constant: Some(Index3::position_error_constant),
     options: &[],
     suit: |_| {},
     new: Alpha::<Index3>::boxed,

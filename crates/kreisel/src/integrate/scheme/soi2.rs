@@ -22,6 +22,7 @@
 //! of forces.
 
 use super::super::state::State;
+use super::super::turns::MAX_TURN;
 use super::alpha::{Alpha, Base, Formulation};
 use super::force_level::ForceLevel;
 use super::implicit::{MatrixPoint, Room, Step, StepEquations, TwoParts};
@@ -39,7 +40,8 @@ pub const SOI2: Method = Method(&SchemeEntry {
     doc: "keeps both and suits forces that depend on reactions",
     family: Family::ChungHulbert,
     leaves_hidden_residual: Soi2::LEAVES_HIDDEN_RESIDUAL,
-    error_constant: Soi2::position_error_constant,
+    max_turn: MAX_TURN,
+    error_constant: Some(Soi2::position_error_constant),
     options: &[],
     suit: |_| {},
     new: Alpha::<Soi2>::boxed,

@@ -18,6 +18,7 @@
 
 use super::super::error::StartError;
 use super::super::settings::Settings;
+use super::super::turns::MAX_TURN;
 use super::alpha::{Alpha, Base, Formulation};
 use super::implicit::{Room, Step, StepEquations, TwoParts};
 use super::index3::Index3Step;
@@ -132,7 +133,8 @@ pub const UPDATED_LAGRANGIAN: Method = Method(&SchemeEntry {
     doc: "is `index3` in local coordinates of each step, to compare with (group `so3xr3`)",
     family: Family::ChungHulbert,
     leaves_hidden_residual: LocalCoordinates::LEAVES_HIDDEN_RESIDUAL,
-    error_constant: LocalCoordinates::position_error_constant,
+    max_turn: MAX_TURN,
+    error_constant: Some(LocalCoordinates::position_error_constant),
     options: &[Parametrization::ENTRY],
     suit: |_| {},
     new: Alpha::<LocalCoordinates>::boxed,

@@ -76,7 +76,7 @@ impl AccuracyWatch {
         let slow = REST * scales.length / (plan.end_time - plan.start_time);
         Self {
             beams: BeamWatch::new(machine, plan, start),
-            turns: TurnWatch::new(&machine.system),
+            turns: TurnWatch::new(&machine.system, plan),
             steps: StepErrorWatch::new(&machine.system, plan, start),
             remedy: Remedy::of(plan),
             least_energy: scales.mass * slow * slow,
@@ -104,6 +104,7 @@ impl AccuracyWatch {
     pub fn notes(&self, machine: &Machine, run: &mut Run, extremes: &Extremes) -> Notes {
         let mut notes = self.beams.news();
         notes.extend(self.turns.note(machine));
+        notes.extend(run.integration().notes().clone());
         let mut lasting =
             |at: &Values, step: f64, change: &[f64], out: &mut [f64]| run.lasting_part(at, step, change, out);
         notes.extend(self.steps.note(&machine.system, self.remedy, &mut lasting));

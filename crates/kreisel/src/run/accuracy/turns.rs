@@ -2,9 +2,9 @@
 
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Dae, Note, NoteKind};
-use crate::integrate::{Ends, MAX_TURN, NodeTurn, TurningNodes};
+use crate::integrate::{Ends, NodeTurn, TurningNodes};
 use crate::kinematics::NodeId;
-use crate::machine::Machine;
+use crate::machine::{Machine, RunPlan};
 use crate::system::System;
 
 /// What the advice aims at, in rad a step.
@@ -15,6 +15,8 @@ const MIN_CUT: f64 = 0.1;
 /// Remembers the largest turn of a run that was not steady.
 pub(super) struct TurnWatch {
     nodes: TurningNodes,
+    /// The largest turn that the method follows, in rad.
+    most: f64,
     largest: Option<LargeTurn>,
 }
 
@@ -27,12 +29,13 @@ struct LargeTurn {
 }
 
 impl TurnWatch {
-    pub fn new(system: &System) -> Self {
-        Self { nodes: TurningNodes::new(&system.shape().space), largest: None }
+    pub fn new(system: &System, plan: &RunPlan) -> Self {
+        let (nodes, most) = (TurningNodes::new(&system.shape().space), plan.integration.max_turn());
+        Self { nodes, most, largest: None }
     }
 
     pub fn accepted(&mut self, ends: &Ends) {
-        let most = self.largest.map_or(MAX_TURN, |largest| largest.turn.angle);
+        let most = self.largest.map_or(self.most, |largest| largest.turn.angle);
         if let Some(turn) = self.nodes.largest_unsteady(ends, most) {
             let time = ends.to.time;
             self.largest = Some(LargeTurn { turn, time, step: time - ends.from.time });
