@@ -183,13 +183,27 @@ pub enum StepError {
         /// What turns.
         part: String,
     },
-    /// A motion is so fast that an explicit method does not get through.
+    /// A motion is so fast that an explicit method would take more steps for it than anyone waits for.
     #[error(
-        "{part} can move with {rate:.1e} /s at t = {time} s, and no explicit method follows that with steps above {most:.1e} s (h = \
-         {step:.1e} s): more than a million would be needed, or the steps are too large. Take the method `index2`, or \
-         smaller steps"
+        "{part} can move with {rate:.1e} /s at t = {time} s, which keeps explicit steps below {most:.1e} s: this run would take more than a \
+         million of them. Take the method `index2`"
     )]
     Stiff {
+        /// Time at the start of the step.
+        time: f64,
+        /// The rate in 1/s.
+        rate: f64,
+        /// The largest stable step in s.
+        most: f64,
+        /// What moves so fast.
+        part: String,
+    },
+    /// A fixed step of an explicit method beyond its limit of stability.
+    #[error(
+        "{part} can move with {rate:.1e} /s at t = {time} s, and an explicit method is stable with steps below {most:.1e} s only, not with h = \
+         {step:.1e} s. Take a smaller `step`, `step = \"auto\"`, or the method `index2`"
+    )]
+    UnstableStep {
         /// Time at the start of the step.
         time: f64,
         /// Step size.

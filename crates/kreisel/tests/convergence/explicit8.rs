@@ -3,12 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 use crate::common::{column, model, read};
-use kreisel::dae::{Dae, Values};
+use kreisel::dae::{Dae, Point, Residual, Shape, Values, Wanted};
 use kreisel::integrate::{
     EXPLICIT8, ErrorControl, INDEX2, Integration, Integrator, Parameters, Settings, StepError,
 };
-use kreisel::lie::{Group, Space};
+use kreisel::lie::{Group, Matrix3, Space, quaternion, skew, vector3};
 use kreisel::machine::{Machine, SettingTexts};
+use kreisel::solve::block::BlockMatrix;
 use kreisel_papers::problem::heavy_top::TopSolution;
 use kreisel_papers::problem::{DrivenTop, HeavyTop, NonlinearReactions};
 
@@ -67,18 +68,53 @@ fn top_errors(group: Group, state: &Values, exact: &TopSolution) -> Errors {
     ]
 }
 
-/// The top of the papers on a ball joint whose three equations hold in fixed axes, those of its second body.
-fn ball_joint_errors(group: Group, steps: u32) -> Errors {
-    let (group_word, text) = (if group == Group::Se3 { "se3" } else { "so3xr3" }, model_text("heavy-top"));
-    let text = text.replace("group = \"so3xr3\"", &format!("group = \"{group_word}\""));
-    let top = read(&text.replace("[\"ground\", \"top\"]", "[\"top\", \"ground\"]")).unwrap();
-    let found = end_of(&top, fixed(1.0 / f64::from(steps)), 1.0);
-    let exact = &HeavyTop::new(group).reference(&[1.0])[0];
-    // The equations of the papers hold in axes of the body, and perhaps with another sign.
-    let reaction = exact.rotation * exact.multipliers;
-    let sign = (reaction.x * found.multipliers[0]).signum();
-    let [q, v, _] = top_errors(group, &found, exact);
-    [q, v, relative(&found.multipliers, (sign * reaction).as_slice())]
+/// The heavy top on SO(3)×R³ with its equations in fixed axes, Φ = R X − x, in place of axes of the body. Where
+/// constraints hold it is the same motion; stages of a step are beside them by its error, and there it is another one.
+struct FixedAxes(HeavyTop);
+
+impl Dae for FixedAxes {
+    fn shape(&self) -> Shape {
+        self.0.shape()
+    }
+
+    fn residual(&self, at: &Point, out: &mut Residual) {
+        let (rotation, position) = (quaternion(at.configuration), vector3(&at.configuration[4..]));
+        let (omega, lambda) = (vector3(at.velocity), vector3(at.multipliers));
+        let (omega_dot, u_dot) = (vector3(at.acceleration), vector3(&at.acceleration[3..]));
+        let (inertia, centre) = (self.0.inertia, self.0.centre);
+        let torque = inertia.component_mul(&omega_dot)
+            + omega.cross(&inertia.component_mul(&omega))
+            + centre.cross(&rotation.inverse_transform_vector(&lambda));
+        let force = self.0.mass * (u_dot - self.0.gravity) - lambda;
+        out.equilibrium[..3].copy_from_slice(torque.as_slice());
+        out.equilibrium[3..].copy_from_slice(force.as_slice());
+        out.violation.copy_from_slice((rotation * centre - position).as_slice());
+    }
+
+    fn gradient(&self, at: &Point, out: &mut BlockMatrix) {
+        let rotation = quaternion(at.configuration).to_rotation_matrix();
+        let by_turn = -rotation.matrix() * skew(&self.0.centre);
+        let identity = Matrix3::identity();
+        let values = by_turn.iter().copied().chain(identity.iter().map(|value| -value));
+        out.values_mut().iter_mut().zip(values).for_each(|(out, value)| *out = value);
+    }
+
+    fn answer(&self, at: &Point, wanted: &mut Wanted) {
+        if let Some(out) = wanted.curvature.take() {
+            let omega = vector3(at.velocity);
+            let inwards = quaternion(at.configuration) * omega.cross(&omega.cross(&self.0.centre));
+            out.copy_from_slice(inwards.as_slice());
+        }
+    }
+}
+
+fn fixed_axes_errors(steps: u32) -> Errors {
+    let top = FixedAxes(HeavyTop::new(Group::So3xR3));
+    let mut run = fixed(1.0 / f64::from(steps)).start(&top, top.0.initial()).unwrap();
+    run.advance(1.0).unwrap();
+    let exact = &top.0.reference(&[1.0])[0];
+    let [q, v, _] = top_errors(Group::So3xR3, run.values(), exact);
+    [q, v, relative(&run.values().multipliers, (exact.rotation * exact.multipliers).as_slice())]
 }
 
 fn model_text(name: &str) -> String {
@@ -93,28 +129,30 @@ fn top_errors_at_one(group: Group, steps: u32) -> Errors {
     top_errors(group, run.values(), &top.reference(&[1.0])[0])
 }
 
-/// Errors at t = 1 that another implementation found with 200 and 400 steps, with equations in fixed axes on SO(3)×R³
-/// and in axes of the body on SE(3). On SE(3) these are linear, and errors in q and v are those of any equations.
+/// Errors in q, v and λ at t = 1 that an implementation in another language found, with 200 and 400 steps.
 #[test]
 fn heavy_top_errors_are_those_of_an_independent_implementation() {
-    for (group, expected) in [
-        (Group::So3xR3, [[6.280e-8, 2.492e-9, 4.081e-8], [1.860e-10, 9.459e-12, 7.726e-11]]),
-        (Group::Se3, [[5.75e-7, 2.50e-8, 3.36e-7], [1.70e-9, 9.3e-11, 7.8e-10]]),
+    let in_body_axes = |group: Group| [200, 400].map(|steps| top_errors_at_one(group, steps));
+    for (name, found, expected) in [
+        (
+            "SO(3)×R³, fixed axes",
+            [200, 400].map(fixed_axes_errors),
+            [[6.280e-8, 2.492e-9, 4.081e-8], [1.860e-10, 9.459e-12, 7.726e-11]],
+        ),
+        (
+            "SO(3)×R³, axes of the body",
+            in_body_axes(Group::So3xR3),
+            [[7.749e-9, 3.045e-10, 1.015e-8], [2.212e-11, 1.485e-12, 2.385e-11]],
+        ),
+        // Its multipliers are those in fixed axes.
+        ("SE(3)", in_body_axes(Group::Se3), [[5.75e-7, 2.50e-8, f64::NAN], [1.70e-9, 9.3e-11, f64::NAN]]),
     ] {
-        let found = [200, 400].map(|steps| ball_joint_errors(group, steps));
-        let in_body_axes = [200, 400].map(|steps| top_errors_at_one(group, steps));
-        eprintln!("{group:?}: {found:?}, orders {:?}", orders(found[0], found[1]));
-        eprintln!(
-            "{group:?} in body axes: {in_body_axes:?}, orders {:?}",
-            orders(in_body_axes[0], in_body_axes[1])
-        );
-        for (found, expected) in found.iter().zip(expected) {
-            for (found, expected) in found.iter().zip(expected) {
-                assert!((found / expected - 1.0).abs() < 0.1, "{group:?}: {found:e} instead of {expected:e}");
-            }
+        eprintln!("{name}: {found:?}, orders {:?}", orders(found[0], found[1]));
+        for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
+            let is_near = expected.is_nan() || (found / expected - 1.0).abs() < 0.1;
+            assert!(is_near, "{name}: {found:e} instead of {expected:e}");
         }
-        assert!(orders(found[0], found[1]).iter().all(|order| *order >= 7.5));
-        assert!(orders(in_body_axes[0], in_body_axes[1]).iter().all(|order| *order >= 7.5));
+        assert!(orders(found[0], found[1]).iter().all(|order| *order >= 7.5), "{name}: {found:?}");
     }
 }
 
@@ -254,7 +292,7 @@ acceleration = [0, 0, -9.81]
 name = 'disc'
 mass = 1
 inertia = [0.01, 0.01, 0.02]
-position = [0, 0, '0.2*sin(70 deg)']
+position = [0, 0, 0.187938524157182]
 orientation = { axis = [0, 1, 0], angle = '70 deg' }
 angular-velocity = [2, 0.3, -9]
 velocity = [0.1, 2, 0]
@@ -402,6 +440,14 @@ fn an_unstable_motion_is_followed_for_ten_seconds() {
         point = [0.6, 0, 0]
         axis = [1, 0, 0]
     ";
+    for (x, z) in [(8.0, 5.6), (9.0, 3.9), (9.6, 2.0), (9.81, 0.0)] {
+        let text = text.replace("[6.94, 0, -6.94]", &format!("[{z}, 0, -{x}]"));
+        let machine = read(&text).unwrap();
+        let space = machine.system().shape().space;
+        let [coarse, fine] = [1e-11, 1e-12].map(|rtol| end_of(&machine, controlled(rtol, 10.0), 10.0));
+        let apart = distance(&space, &coarse.configuration, &fine.configuration).to_degrees();
+        eprintln!("unstable {x} {z}: {apart:e}°");
+    }
     let machine = read(text).unwrap();
     let space = machine.system().shape().space;
     let [coarse, fine] = [1e-11, 1e-12].map(|rtol| end_of(&machine, controlled(rtol, 10.0), 10.0));
@@ -520,7 +566,7 @@ fn a_stiff_part_is_found_and_named() {
     let mut run = run_machine(&machine, fixed(1e-2));
     let refusal = run.advance(0.5).unwrap_err();
     eprintln!("{refusal}");
-    assert!(matches!(refusal, StepError::Stiff { .. }), "{refusal}");
+    assert!(matches!(refusal, StepError::UnstableStep { .. }), "{refusal}");
 }
 
 /// Work for a tolerance, to be looked at: steps, rejections, factorisations.
@@ -570,7 +616,7 @@ fn joint_friction_is_followed() {
         radius = 0.02
         transition-rate = 5
     ";
-    check_orders("friction", &read(text).unwrap(), 0.25, 3, [400.0, 1e-6]);
+    check_orders("friction", &read(text).unwrap(), 0.25, 4, [400.0, 1e-6]);
 }
 
 /// A bar that spins steadily is followed with turns of at most 4 rad, and a fixed step beyond is refused.
@@ -618,7 +664,7 @@ fn a_run_with_corners_and_outputs_agrees_with_another_method() {
         model("four-bar", &[], &texts).simulate().unwrap()
     };
     let (explicit, other) = (run("explicit8", "auto"), run("index2", "0.05 ms"));
-    for (signal, tolerance) in [("rocker.position.x", 1e-7), ("d.force.x", 1e-4), ("motor.torque", 1e-4)] {
+    for (signal, tolerance) in [("rocker.position.x", 1e-9), ("d.force.x", 1e-5), ("b.force.y", 1e-5)] {
         let found = largest(column(&explicit, signal).iter().zip(column(&other, signal)).map(|(a, b)| a - b));
         eprintln!("{signal}: {found:e}");
         assert!(found < tolerance, "{signal}: {found:e}");

@@ -351,7 +351,7 @@ impl Scheme for Explicit8 {
         self.is_finished = self.take_rates(on, STAGES, &trial.values, &trial.increment);
         self.stiffness.look(on, step, &trial.values);
         match self.stiffness.is_hopeless(on, step) {
-            true => Err(self.stiffness.error(on, state, step)),
+            true => Err(self.stiffness.error(on, state)),
             false => Ok(0),
         }
     }

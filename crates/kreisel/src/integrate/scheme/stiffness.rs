@@ -186,15 +186,19 @@ impl Stiffness {
     }
 
     /// The error of a run that stability alone would keep going for too long.
-    pub fn error(&self, on: &Tools, state: &State, step: f64) -> StepError {
+    pub fn error(&self, on: &Tools, state: &State) -> StepError {
         let (rate, kind) = self.fastest();
-        StepError::Stiff { time: state.now.time, step, rate, most: LIMIT / rate, part: self.part(on, kind) }
+        StepError::Stiff { time: state.now.time, rate, most: LIMIT / rate, part: self.part(on, kind) }
     }
 
-    /// The reason of a step that could not be computed, if it was beyond the limit of stability.
+    /// The reason of a fixed step that could not be computed, if it was beyond the limit of stability.
     pub fn failure(&self, on: &Tools, state: &State, step: f64) -> Option<StepError> {
-        let is_beyond = on.settings.error_control.is_none() && step * self.fastest().0 > NEAR_LIMIT;
-        is_beyond.then(|| self.error(on, state, step))
+        let (rate, kind) = self.fastest();
+        let is_beyond = on.settings.error_control.is_none() && step * rate > NEAR_LIMIT;
+        is_beyond.then(|| {
+            let (time, most, part) = (state.now.time, LIMIT / rate, self.part(on, kind));
+            StepError::UnstableStep { time, step, rate, most, part }
+        })
     }
 
     pub fn history(&mut self, each: &mut dyn FnMut(&'static str, Item)) {
