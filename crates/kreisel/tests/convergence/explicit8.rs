@@ -117,11 +117,6 @@ fn fixed_axes_errors(steps: u32) -> Errors {
     [q, v, relative(&run.values().multipliers, (exact.rotation * exact.multipliers).as_slice())]
 }
 
-fn model_text(name: &str) -> String {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{name}.toml"));
-    std::fs::read_to_string(path).unwrap()
-}
-
 fn top_errors_at_one(group: Group, steps: u32) -> Errors {
     let top = HeavyTop::new(group);
     let mut run = fixed(1.0 / f64::from(steps)).start(&top, top.initial()).unwrap();
@@ -147,7 +142,6 @@ fn heavy_top_errors_are_those_of_an_independent_implementation() {
         // Its multipliers are those in fixed axes.
         ("SE(3)", in_body_axes(Group::Se3), [[5.75e-7, 2.50e-8, f64::NAN], [1.70e-9, 9.3e-11, f64::NAN]]),
     ] {
-        eprintln!("{name}: {found:?}, orders {:?}", orders(found[0], found[1]));
         for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
             let is_near = expected.is_nan() || (found / expected - 1.0).abs() < 0.1;
             assert!(is_near, "{name}: {found:e} instead of {expected:e}");
@@ -166,7 +160,6 @@ fn multipliers_of_the_first_steps_are_of_order_eight() {
             run.step().unwrap();
             top_errors(group, run.values(), &top.reference(&[step])[0])
         });
-        eprintln!("first step, {group:?}: {found:?}");
         // A local error is of order 9, and λ is a function of q and v.
         assert!(orders(found[0], found[1]).iter().all(|order| *order > 8.0), "{group:?}: {found:?}");
     }
@@ -196,7 +189,6 @@ fn errors_within_steps(group: Group, step: f64) -> Errors {
 #[test]
 fn values_within_steps_are_of_order_eight() {
     let found = [5e-3, 2.5e-3].map(|step| errors_within_steps(Group::So3xR3, step));
-    eprintln!("within steps: {found:?}, orders {:?}", orders(found[0], found[1]));
     let expected = [9.2e-9, 2.4e-9, 1.3e-7];
     assert!(found[0].iter().zip(expected).all(|(found, expected)| *found < 2.0 * expected), "{found:?}");
     assert!(orders(found[0], found[1]).iter().all(|order| *order > 7.5), "{found:?}");
@@ -214,7 +206,6 @@ fn states_have_order_eight_too() {
             let [q, v, lambda] = top_errors(group, run.values(), &exact.top);
             [q, v, lambda, relative(&run.values().internal_states, &exact.internal_states)]
         });
-        eprintln!("states, {group:?}: {found:?}");
         for (coarse, fine) in found[0].iter().zip(found[1]) {
             assert!((coarse / fine).log2() > 7.5, "{group:?}: {found:?}");
         }
@@ -237,7 +228,6 @@ fn so_have_forces_nonlinear_in_multipliers() {
             relative(&multipliers, &[lambda, psi]),
         ]
     });
-    eprintln!("nonlinear: {found:?}, orders {:?}", orders(found[0], found[1]));
     assert!(orders(found[0], found[1]).iter().all(|order| *order > 7.5), "{found:?}");
 }
 
@@ -295,11 +285,40 @@ inertia = [0.01, 0.01, 0.02]
 position = [0, 0, 0.187938524157182]
 orientation = { axis = [0, 1, 0], angle = '70 deg' }
 angular-velocity = [2, 0.3, -9]
-velocity = [0.1, 2, 0]
 [[rolling]]
 name = 'track'
 bodies = ['ground', 'disc']
 radius = 0.2
+";
+
+/// An arm that a drive turns, and a bar that swings on its tip about another axis.
+const DRIVEN_ARM: &str = "
+[gravity]
+acceleration = [0, 0, -9.81]
+[[body]]
+name = 'arm'
+mass = 1
+inertia = [0.01, 0.03, 0.03]
+position = [0.3, 0, 0]
+[[body]]
+name = 'bar'
+mass = 1
+inertia = [0.02, 0.03, 0.02]
+position = [0.6, 0.2, 0]
+[[revolute]]
+name = 'shoulder'
+bodies = ['ground', 'arm']
+point = [0, 0, 0]
+axis = [0, 0, 1]
+[[revolute]]
+name = 'elbow'
+bodies = ['arm', 'bar']
+point = [0.6, 0, 0]
+axis = [1, 0, 0]
+[[drive]]
+name = 'motor'
+joint = 'shoulder'
+angle = '6*t + 0.5*sin(3*t)'
 ";
 
 fn with_group(text: &str, group: &str) -> Machine {
@@ -343,41 +362,36 @@ fn extrapolated(machine: &Machine, end: f64, steps: u32) -> Values {
 }
 
 /// Orders by successive halvings, and the limit against another method.
-fn check_orders(name: &str, machine: &Machine, end: f64, steps: u32, [other_steps, limit]: [f64; 2]) {
+fn check_orders(name: &str, machine: &Machine, end: f64, steps: u32, other_steps: u32) {
     let space = machine.system().shape().space;
-    let found = [1, 2, 4].map(|times| end_of(machine, fixed(end / f64::from(times * steps)), end));
-    let changes = [0, 1].map(|i| errors(&space, &found[i], &found[i + 1]));
-    let other = errors(&space, &found[2], &extrapolated(machine, end, other_steps as u32));
-    eprintln!("{name}: {changes:?}, orders {:?}, against index2 {other:?}", orders(changes[0], changes[1]));
+    let found = [1, 2, 4].map(|times| {
+        let mut run = run_machine(machine, fixed(end / f64::from(times * steps)));
+        [0.25, 0.5, 0.75, 1.0].map(|part| {
+            run.advance(part * end).unwrap();
+            run.values().clone()
+        })
+    });
+    // The largest of four times: at one of them the error may pass through zero.
+    let changes = [0, 1].map(|i| {
+        let all = found[i].iter().zip(&found[i + 1]).map(|(coarse, fine)| errors(&space, coarse, fine));
+        all.fold([0.0; 3], |worst: Errors, next| std::array::from_fn(|i| worst[i].max(next[i])))
+    });
+    let other = errors(&space, &found[2][3], &extrapolated(machine, end, other_steps));
     assert!(orders(changes[0], changes[1]).iter().all(|order| *order > 7.5), "{name}: {changes:?}");
-    assert!(other.iter().all(|error| *error < limit), "{name}: {other:?}");
+    assert!(other[0] < 1e-9 && other[1] < 1e-9, "{name}: {other:?}");
+    // Reactions that redundant joints share have the rounding of the other method, divided by a compliance of 1e-9.
+    let limit = if name.starts_with("spatial") { 1e-5 } else { 1e-9 };
+    assert!(other[2] < limit, "{name}: {other:?}");
 }
 
 #[test]
 fn loops_rolling_and_driven_machines_have_order_eight() {
     for group in ["so3xr3", "se3"] {
-        check_orders(
-            &format!("redundant loop, {group}"),
-            &with_group(FOUR_BAR, group),
-            0.25,
-            8,
-            [400.0, 1e-6],
-        );
-        check_orders(&format!("rolling disc, {group}"), &with_group(DISC, group), 0.5, 16, [400.0, 1e-6]);
+        check_orders(&format!("redundant loop, {group}"), &with_group(FOUR_BAR, group), 0.25, 8, 400);
+        check_orders(&format!("rolling disc, {group}"), &with_group(DISC, group), 0.5, 16, 400);
         let texts = SettingTexts::default().with("group", group);
-        check_orders(
-            &format!("spatial loop, {group}"),
-            &model("bricard-6r", &[], &texts),
-            0.4,
-            4,
-            [200.0, 1e-6],
-        );
-        let text = model_text("slider-crank-spatial");
-        let smooth = "angle = '6*t + 0.5*sin(3*t)'";
-        let text = text.replace("angle = { speed = \"60 rpm\", smooth-start = \"500 ms\" }", smooth);
-        let text = text.replace("[simulation]", &format!("[simulation]\ngroup = '{group}'"));
-        assert!(text.contains(smooth));
-        check_orders(&format!("driven spatial loop, {group}"), &read(&text).unwrap(), 0.5, 8, [400.0, 1e-6]);
+        check_orders(&format!("spatial loop, {group}"), &model("bricard-6r", &[], &texts), 0.4, 4, 200);
+        check_orders(&format!("driven arm, {group}"), &with_group(DRIVEN_ARM, group), 0.5, 8, 400);
     }
 }
 
@@ -399,13 +413,11 @@ fn a_free_body_keeps_its_energy() {
     };
     let machine = read(text).unwrap();
     for rtol in [1e-8, 1e-10, 1e-12] {
-        let began = std::time::Instant::now();
         let mut run = run_machine(&machine, controlled(rtol, 100.0));
         let start = energy(run.values());
         run.advance(100.0).unwrap();
         let work = run.statistics();
         let error = (energy(run.values()) / start - 1.0).abs();
-        eprintln!("free body, {rtol:e}: {error:e} {work:?} {:?}", began.elapsed());
         if rtol == 1e-10 {
             assert!(error < 1e-10, "{error:e}");
             assert!(work.factorisations <= 5500, "{work:?}");
@@ -413,12 +425,12 @@ fn a_free_body_keeps_its_energy() {
     }
 }
 
-/// Two bars on hinges whose axes cross, from rest at 45°: neighbouring motions part exponentially.
+/// Two bars on hinges whose axes cross, from rest: neighbouring motions part exponentially.
 #[test]
 fn an_unstable_motion_is_followed_for_ten_seconds() {
     let text = "
         [gravity]
-        acceleration = [6.94, 0, -6.94]
+        acceleration = [0, 0, -9.81]
         [[body]]
         name = 'upper'
         mass = 1
@@ -440,19 +452,10 @@ fn an_unstable_motion_is_followed_for_ten_seconds() {
         point = [0.6, 0, 0]
         axis = [1, 0, 0]
     ";
-    for (x, z) in [(8.0, 5.6), (9.0, 3.9), (9.6, 2.0), (9.81, 0.0)] {
-        let text = text.replace("[6.94, 0, -6.94]", &format!("[{z}, 0, -{x}]"));
-        let machine = read(&text).unwrap();
-        let space = machine.system().shape().space;
-        let [coarse, fine] = [1e-11, 1e-12].map(|rtol| end_of(&machine, controlled(rtol, 10.0), 10.0));
-        let apart = distance(&space, &coarse.configuration, &fine.configuration).to_degrees();
-        eprintln!("unstable {x} {z}: {apart:e}°");
-    }
     let machine = read(text).unwrap();
     let space = machine.system().shape().space;
     let [coarse, fine] = [1e-11, 1e-12].map(|rtol| end_of(&machine, controlled(rtol, 10.0), 10.0));
     let apart = distance(&space, &coarse.configuration, &fine.configuration).to_degrees();
-    eprintln!("unstable: {apart:e}°");
     assert!(apart < 3e-5, "{apart:e}°");
 }
 
@@ -465,11 +468,9 @@ fn redundant_constraints_leave_no_trace() {
         let [coarse, fine] = [1e-13, 1e-14].map(|rtol| {
             let mut run = run_machine(&machine, controlled(rtol, end));
             run.advance(end).unwrap();
-            eprintln!("{name}: {:?}", run.statistics());
             run.values().clone()
         });
         let found = errors(&space, &coarse, &fine);
-        eprintln!("{name}: {found:?}");
         assert!(found[0] < 1e-12, "{name}: {found:?}");
     }
 }
@@ -504,7 +505,6 @@ fn constraints_hold_after_every_step() {
             worst[0] = worst[0].max(run.position_residual());
             worst[1] = worst[1].max(largest(run.velocity_residual()));
         }
-        eprintln!("{name} {rtol:e}: {worst:?} {:?}", run.statistics());
         assert!(worst[0] < 1e-13 && worst[1] < 1e-13, "{name}: {worst:?}");
     }
 }
@@ -554,22 +554,19 @@ fn a_stiff_part_is_found_and_named() {
     let rate = run.carried("fastest rates").unwrap()[0];
     assert!((rate / 1e4 - 1.0).abs() < 0.01, "{rate}");
     run.advance(0.5).unwrap();
-    eprintln!("stiff: {rate} {:?} {:?}", run.statistics(), run.notes().texts());
     assert!(run.notes().texts().iter().any(|text| text.contains("`bob`") && text.contains("index2")));
     // A motion that would take a million steps is refused, and so is a fixed step beyond stability.
     let machine = stiff_pendulum(1e16);
     let mut run = run_machine(&machine, controlled(1e-6, 0.5));
     let refusal = run.advance(0.5).unwrap_err();
-    eprintln!("{refusal}");
     assert!(matches!(refusal, StepError::Stiff { .. }), "{refusal}");
     let machine = stiff_pendulum(1e8);
     let mut run = run_machine(&machine, fixed(1e-2));
     let refusal = run.advance(0.5).unwrap_err();
-    eprintln!("{refusal}");
     assert!(matches!(refusal, StepError::UnstableStep { .. }), "{refusal}");
 }
 
-/// Work for a tolerance, to be looked at: steps, rejections, factorisations.
+/// Rejections, and that errors follow the tolerance.
 #[test]
 fn few_steps_are_rejected() {
     let top = HeavyTop::new(Group::So3xR3);
@@ -578,14 +575,13 @@ fn few_steps_are_rejected() {
     for rtol in [1e-4, 1e-6, 1e-8, 1e-10] {
         let mut run = controlled(rtol, 1.0).start(&top, top.initial()).unwrap();
         run.advance(1.0).unwrap();
-        let found = top_errors(Group::So3xR3, run.values(), &top.reference(&[1.0])[0]);
+        let [q, ..] = top_errors(Group::So3xR3, run.values(), &top.reference(&[1.0])[0]);
+        assert!(q < 10.0 * rtol, "{rtol:e}: {q:e}");
         let work = run.statistics();
-        eprintln!("top {rtol:e}: {found:?} {work:?}");
         (taken, rejected) = (taken + work.steps, rejected + work.rejections);
         let mut run = run_machine(&four_bar, controlled(rtol, 1.0));
         run.advance(1.0).unwrap();
         let work = run.statistics();
-        eprintln!("four-bar {rtol:e}: {work:?}");
         (taken, rejected) = (taken + work.steps, rejected + work.rejections);
     }
     assert!(rejected * 100 <= 15 * (taken + rejected), "{rejected} of {}", taken + rejected);
@@ -616,7 +612,7 @@ fn joint_friction_is_followed() {
         radius = 0.02
         transition-rate = 5
     ";
-    check_orders("friction", &read(text).unwrap(), 0.25, 4, [400.0, 1e-6]);
+    check_orders("friction", &read(text).unwrap(), 0.25, 4, 400);
 }
 
 /// A bar that spins steadily is followed with turns of at most 4 rad, and a fixed step beyond is refused.
@@ -666,7 +662,6 @@ fn a_run_with_corners_and_outputs_agrees_with_another_method() {
     let (explicit, other) = (run("explicit8", "auto"), run("index2", "0.05 ms"));
     for (signal, tolerance) in [("rocker.position.x", 1e-9), ("d.force.x", 1e-5), ("b.force.y", 1e-5)] {
         let found = largest(column(&explicit, signal).iter().zip(column(&other, signal)).map(|(a, b)| a - b));
-        eprintln!("{signal}: {found:e}");
         assert!(found < tolerance, "{signal}: {found:e}");
     }
 }
