@@ -388,7 +388,7 @@ fn check_orders(name: &str, machine: &Machine, end: f64, steps: u32, other_steps
 fn loops_rolling_and_driven_machines_have_order_eight() {
     for group in ["so3xr3", "se3"] {
         check_orders(&format!("redundant loop, {group}"), &with_group(FOUR_BAR, group), 0.25, 8, 400);
-        check_orders(&format!("rolling disc, {group}"), &with_group(DISC, group), 0.5, 16, 400);
+        check_orders(&format!("rolling disc, {group}"), &with_group(DISC, group), 0.5, 32, 400);
         let texts = SettingTexts::default().with("group", group);
         check_orders(&format!("spatial loop, {group}"), &model("bricard-6r", &[], &texts), 0.4, 4, 200);
         check_orders(&format!("driven arm, {group}"), &with_group(DRIVEN_ARM, group), 0.5, 8, 400);
