@@ -87,7 +87,7 @@ impl Judge {
         worst
     }
 
-    /// Largest entry of a velocity in 1/s: angular, or of a position in units of the machine's length.
+    /// Largest entry of a velocity in 1/s (or of an acceleration in 1/s²): angular, or in lengths of the machine.
     pub fn speed(&self, shape: &Shape, velocity: &[f64]) -> f64 {
         let largest =
             |values: &[f64]| values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));

@@ -1,15 +1,15 @@
 //! Numbers of DOP853, the explicit Runge–Kutta method of order 8 by Dormand and Prince with estimates of orders 5
 //! and 3 and a dense output of order 7 [HairerNorsettWanner1993, Sections II.5, II.6].
 //!
-//! Weights stand with the stage that they belong to; the others are zero.
+//! StageWeights stand with the stage that they belong to; the others are zero.
 
 /// Stages of a step.
 pub(super) const STAGES: usize = 12;
 /// Stages with the end of the step, from which the next one begins, and those of the dense output.
 pub(super) const ALL_STAGES: usize = 16;
 
-/// Weights of some stages.
-pub(super) type Weights = &'static [(usize, f64)];
+/// StageWeights of some stages.
+pub(super) type StageWeights = &'static [(usize, f64)];
 
 /// Places of the stages within the step.
 pub(super) const C: [f64; ALL_STAGES] = [
@@ -32,7 +32,7 @@ pub(super) const C: [f64; ALL_STAGES] = [
 ];
 
 /// Stages before each stage; that of the end of the step has the weights of the method itself.
-pub(super) const A: [Weights; ALL_STAGES] = [
+pub(super) const A: [StageWeights; ALL_STAGES] = [
     &[],
     &[(0, 0.05260015195876773)],
     &[(0, 0.0197250569845379), (1, 0.0591751709536137)],
@@ -128,7 +128,7 @@ pub(super) const A: [Weights; ALL_STAGES] = [
 ];
 
 /// The estimate of order 5.
-pub(super) const E5: Weights = &[
+pub(super) const E5: StageWeights = &[
     (0, 0.01312004499419488),
     (5, -1.2251564463762044),
     (6, -0.4957589496572502),
@@ -140,7 +140,7 @@ pub(super) const E5: Weights = &[
 ];
 
 /// The estimate of order 3.
-pub(super) const E3: Weights = &[
+pub(super) const E3: StageWeights = &[
     (0, -0.18980075407240762),
     (5, 4.450312892752409),
     (6, 1.8915178993145003),
@@ -152,7 +152,7 @@ pub(super) const E3: Weights = &[
 ];
 
 /// Coefficients of the dense output beyond the values and rates at both ends.
-pub(super) const D: [Weights; 4] = [
+pub(super) const D: [StageWeights; 4] = [
     &[
         (0, -8.428938276109013),
         (5, 0.5667149535193777),

@@ -20,7 +20,7 @@ use super::super::error::{StateError, StepError};
 use super::super::interval::Ends;
 use super::super::judge::ErrorSize;
 use super::super::state::State;
-use super::dop853::{A, ALL_STAGES, C, D, E3, E5, STAGES, Weights};
+use super::dop853::{A, ALL_STAGES, C, D, E3, E5, STAGES, StageWeights};
 use super::implicit::{contradiction, kkt_error};
 use super::parameters::Parameters;
 use super::stiffness::Stiffness;
@@ -115,7 +115,7 @@ impl Explicit8 {
     }
 
     /// Puts the sum of rates with weights in its place.
-    fn add_up(rates: &[f64], weights: Weights, sum: &mut [f64]) {
+    fn add_up(rates: &[f64], weights: StageWeights, sum: &mut [f64]) {
         sum.fill(0.0);
         for &(stage, weight) in weights {
             let rates = &rates[stage * sum.len()..][..sum.len()];
@@ -341,7 +341,8 @@ impl Scheme for Explicit8 {
         }
         if let Some(control) = control {
             self.error = self.estimate(on, step, &control);
-            if !(self.error.size <= 1.0) {
+            let is_good = self.error.size <= 1.0;
+            if !is_good {
                 return Ok(0);
             }
         }

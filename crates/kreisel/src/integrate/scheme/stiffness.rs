@@ -9,7 +9,6 @@ use super::super::error::StepError;
 use super::super::state::State;
 use super::{Item, Tools};
 use crate::dae::{Equation, Note, NoteKind, Point, Shape, Values};
-use crate::lie::Space;
 
 /// Distance of the second evaluation, in rad and in lengths of the machine.
 const DISTANCE: f64 = 1e-7;
@@ -71,7 +70,6 @@ impl Stiffness {
     pub fn look(&mut self, on: &mut Tools, step: f64, end: &Values) {
         let kind = usize::from(self.turn) % KINDS;
         self.found_rate = None;
-        let length = on.shape.scales.length;
         let direction = &self.directions[kind];
         self.there.copy_from(end);
         // Velocities by which parts move this distance in a step.
@@ -101,7 +99,7 @@ impl Stiffness {
             clear_algebraic(&on.shape, rates);
             (&*rates, largest(rates))
         } else {
-            (&*change, way(&on.shape.space, length, change))
+            (&*change, on.judge.speed(&on.shape, change))
         };
         if size > 0.0 && size.is_finite() {
             let rate = size / distance;
@@ -213,14 +211,6 @@ impl Stiffness {
 
 fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |largest, value| largest.max(value.abs()))
-}
-
-/// The largest entry, positions in units of a length.
-fn way(space: &Space, length: f64, change: &[f64]) -> f64 {
-    space.norm_blocks().fold(0.0, |way: f64, block| {
-        let unit = if block.is_rotation { 1.0 } else { length };
-        way.max(largest(&change[block.velocities]) / unit)
-    })
 }
 
 /// Algebraic states have no rate.
