@@ -69,6 +69,9 @@ pub(crate) struct BlockSystem {
     pub residual: ResidualValues,
     /// Requests that were answered by differences.
     pub differenced: u64,
+    /// Evaluations of the equations and factorisations so far.
+    pub evaluations: u64,
+    pub factorisations: u64,
 }
 
 /// Largest number of iterations for consistent positions, nonlinear nonholonomic constraints and forces
@@ -94,6 +97,8 @@ impl BlockSystem {
             unknowns: vec![0.0; layout.pattern.row_count()],
             residual: ResidualValues::zeros(&shape),
             differenced: 0,
+            evaluations: 0,
+            factorisations: 0,
             layout,
             kinematic_shape: Shape { reactions: Reactions::Gradient, ..shape.clone() },
             shape,
@@ -107,7 +112,7 @@ impl BlockSystem {
     }
 
     /// The same with the stiffness times a factor beside the mass matrix.
-    fn factor_with(
+    pub(super) fn factor_with(
         &mut self,
         dae: &dyn Dae,
         at: &Point,
@@ -159,6 +164,7 @@ impl BlockSystem {
         if !self.held.is_empty() {
             self.hold();
         }
+        self.factorisations += 1;
         match self.solver.factor(&self.matrix) {
             Ok(_) => Ok(()),
             Err(singular) => Err(KktFailure::Singular(self.layout.equation(singular.unknown))),
@@ -183,12 +189,12 @@ impl BlockSystem {
         self.layout.add_state_forces(&self.tangent.state_force, 1.0, &scaling, 0, &mut self.matrix);
     }
 
-    fn has_algebraic_states(&self) -> bool {
+    pub(super) fn has_algebraic_states(&self) -> bool {
         self.shape.internal_states.iter().any(|group| group.algebraic)
     }
 
     /// Right sides −h of algebraic states; needs their rates.
-    fn algebraic_rows(&mut self) {
+    pub(super) fn algebraic_rows(&mut self) {
         let rows = self.unknowns[self.layout.first_state()..].iter_mut();
         for ((row, rate), algebraic) in
             rows.zip(&self.residual.internal_rates).zip(self.shape.algebraic_states())
@@ -222,6 +228,7 @@ impl BlockSystem {
 
     /// Evaluates all equations at a point.
     pub fn evaluate(&mut self, dae: &dyn Dae, at: &Point) {
+        self.evaluations += 1;
         dae.residual(at, &mut self.residual.cleared());
     }
 
@@ -265,7 +272,7 @@ impl BlockSystem {
     }
 
     /// Adds the solution to accelerations and multipliers; gives its size relative to theirs.
-    fn apply(&mut self, out: &mut Values) -> f64 {
+    pub(super) fn apply(&mut self, out: &mut Values) -> f64 {
         let k = self.shape.velocity_count();
         let mut relative = 0.0_f64;
         let mut apply = |value: &mut f64, change: f64| {
@@ -396,12 +403,7 @@ impl Kkt {
                 return Ok(());
             }
         }
-        if system.has_algebraic_states() && system.shape.reactions == Reactions::Gradient {
-            let internal_states = system.shape.algebraic_states();
-            let first = internal_states.zip(0..).find(|(algebraic, _)| *algebraic);
-            return Err(KktFailure::Singular(Equation::State(first.map_or(0, |(_, index)| index))));
-        }
-        Err(KktFailure::Singular(Equation::Equilibrium(0)))
+        Err(system.undecided())
     }
 
     /// What is left of a change w of the configuration after a step of a size: x with (M + ¼ h² K) x + Bᵀμ = M w and

@@ -5,6 +5,7 @@ mod closure;
 mod compliance;
 mod consistent;
 mod error;
+mod index1;
 mod kkt;
 mod layout;
 mod redundancy;

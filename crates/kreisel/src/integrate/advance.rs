@@ -192,7 +192,9 @@ impl Integration<'_> {
         let step = report.step;
         let least = control.min_step.max(MIN_PART_OF_TIME * self.state.now.time.abs().max(control.horizon));
         match self.attempt(step) {
-            Err(cause @ (StepError::Step(_) | StepError::EndBeforeNow { .. })) => Err(cause),
+            Err(cause @ (StepError::Step(_) | StepError::EndBeforeNow { .. } | StepError::Stiff { .. })) => {
+                Err(cause)
+            }
             Err(cause) => {
                 report.rejections += 1;
                 self.work.failures += 1;

@@ -15,7 +15,7 @@ use super::state::State;
 use crate::constrained::{
     Kkt, KktFailure, Redundancy, StartReport, check_initial, closed, refuse, start_velocity,
 };
-use crate::dae::{Dae, Initial, Shape, Values};
+use crate::dae::{Dae, Initial, Notes, Shape, Values};
 use crate::solve::newton::{Refresh, Stop};
 
 impl Integrator {
@@ -97,6 +97,7 @@ impl Integrator {
             kkt: Kkt::new(dae, if mass > 0.0 { mass } else { shape.scales.mass }),
             judge: Judge::new(&shape, settings.method),
             shape,
+            notes: Notes::default(),
         };
         let scheme = (settings.method.0.new)(&tools, &dae.couplings(None))?;
         check_parameters(&settings, &tools.shape)?;

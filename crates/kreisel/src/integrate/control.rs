@@ -139,6 +139,15 @@ const FILTER: f64 = 4.0;
 /// Changes of the step size within these bounds are not worth their cost (a correction of the state, new
 /// factors).
 const HELD: std::ops::Range<f64> = 0.8..1.25;
+/// Errors of steps that shrink with a higher power than this are those of methods of high order.
+const LOW_ORDER: u32 = 3;
+/// Safety, exponents of the last error and of the one before, and limits of the proportional-integral controller.
+const PI_SAFETY: f64 = 0.9;
+const PI_NOW: f64 = 0.7;
+const PI_BEFORE: f64 = 0.4;
+const PI_LIMITS: [f64; 2] = [0.3, 3.0];
+/// Smallest error that counts for it.
+const MIN_HIGH_ERROR: f64 = 1e-10;
 /// Smallest and largest part to which a step with too large an error is cut.
 const CUT: [f64; 2] = [0.1, 0.8];
 /// Part to which a step is cut for which Newton's iteration failed.
@@ -165,6 +174,24 @@ impl ControlHistory {
         Self { next_step: step, last_error: 0.0, last_ratio: 1.0 }
     }
 
+    /// The change of step of the filter H211b, none where it is not worth its cost.
+    fn filtered(&self, error: f64, order: u32) -> f64 {
+        let change = |error: f64| root(AIM / error.max(MIN_ERROR), order);
+        let before = if self.last_error > 0.0 { change(self.last_error) } else { change(error) };
+        let last_ratio = if self.last_ratio > 0.0 { self.last_ratio } else { 1.0 };
+        let ratio = (change(error) * before / last_ratio).powf(1.0 / FILTER);
+        let ratio = 1.0 + (ratio - 1.0).atan();
+        if HELD.contains(&ratio) { 1.0 } else { ratio }
+    }
+
+    /// The change of step of methods of high order, whose error a few per cent of the step double: a
+    /// proportional-integral controller [HairerWanner1996, Section IV.2], which keeps further away from rejections.
+    fn proportional_integral(&self, error: f64, order: u32) -> f64 {
+        let power = |error: f64, exponent: f64| error.max(MIN_HIGH_ERROR).powf(exponent / f64::from(order));
+        let before = if self.last_error > 0.0 { power(self.last_error, PI_BEFORE) } else { 1.0 };
+        (PI_SAFETY * before / power(error, PI_NOW)).clamp(PI_LIMITS[0], PI_LIMITS[1])
+    }
+
     /// Proposes the next step after an accepted one.
     ///
     /// A step that was shortened to land on a time says nothing against the size that it would have had.
@@ -177,14 +204,11 @@ impl ControlHistory {
         rejected: bool,
         limits: &ErrorControl,
     ) {
-        let change = |error: f64| root(AIM / error.max(MIN_ERROR), order);
-        let before = if self.last_error > 0.0 { change(self.last_error) } else { change(error) };
-        let last_ratio = if self.last_ratio > 0.0 { self.last_ratio } else { 1.0 };
-        let ratio = (change(error) * before / last_ratio).powf(1.0 / FILTER);
-        let mut ratio = 1.0 + (ratio - 1.0).atan();
-        if HELD.contains(&ratio) {
-            ratio = 1.0;
-        }
+        let mut ratio = if order > LOW_ORDER {
+            self.proportional_integral(error, order)
+        } else {
+            self.filtered(error, order)
+        };
         if rejected {
             ratio = ratio.min(1.0);
         }
@@ -193,7 +217,7 @@ impl ControlHistory {
             // The filter knows steps of the proposed size, not the shortened one.
             (next, ratio) = (next.max(unshortened), 1.0);
         } else {
-            self.last_error = error.max(MIN_ERROR);
+            self.last_error = error.max(if order > LOW_ORDER { MIN_HIGH_ERROR } else { MIN_ERROR });
         }
         self.last_ratio = ratio;
         self.next_step = limits.clamp(next);

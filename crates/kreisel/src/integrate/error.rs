@@ -168,6 +168,55 @@ pub enum StepError {
         /// What turns.
         part: String,
     },
+    /// A part turns so far in a step that the method cannot follow it.
+    #[error(
+        "a part turns by {angle:.3} rad in a step of {step:.1e} s at t = {time} s: {part}. The method follows turns of up to {most} rad; \
+         take a smaller `step`, or `step = \"auto\"`"
+    )]
+    TurnTooFar {
+        /// Time at the start of the step.
+        time: f64,
+        /// Step size.
+        step: f64,
+        /// The turn in rad.
+        angle: f64,
+        /// The largest turn that is followed, in rad.
+        most: f64,
+        /// What turns.
+        part: String,
+    },
+    /// A motion is so fast that an explicit method would take more steps for it than anyone waits for.
+    #[error(
+        "{part} can move with {rate:.1e} /s at t = {time} s, which keeps explicit steps below {most:.1e} s: this run would take more than a \
+         million of them. Take the method `index2`"
+    )]
+    Stiff {
+        /// Time at the start of the step.
+        time: f64,
+        /// The rate in 1/s.
+        rate: f64,
+        /// The largest stable step in s.
+        most: f64,
+        /// What moves so fast.
+        part: String,
+    },
+    /// A fixed step of an explicit method beyond its limit of stability.
+    #[error(
+        "{part} can move with {rate:.1e} /s at t = {time} s, and an explicit method is stable with steps below {most:.1e} s only, not with h = \
+         {step:.1e} s. Take a smaller `step`, `step = \"auto\"`, or the method `index2`"
+    )]
+    UnstableStep {
+        /// Time at the start of the step.
+        time: f64,
+        /// Step size.
+        step: f64,
+        /// The rate in 1/s.
+        rate: f64,
+        /// The largest stable step in s.
+        most: f64,
+        /// What moves so fast.
+        part: String,
+    },
     /// No step, however small, could be computed.
     #[error("no step could be computed down to h = {step:.1e} s, the smallest allowed: {cause}")]
     NoStep {

@@ -7,7 +7,7 @@ use super::scheme::{Item, Next, Scheme, Side, StartPoint, Tools, Trial, kkt_erro
 use super::settings::Settings;
 use super::state::State;
 use crate::constrained::{KktFailure, Redundancy, StartReport, compliance};
-use crate::dae::{Dae, Point, ResidualValues, Values, Wanted, ask};
+use crate::dae::{Dae, Notes, Point, ResidualValues, Values, Wanted, ask};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NewtonCounts;
 
@@ -176,6 +176,11 @@ impl<'d> Integration<'d> {
         self.redundancy = redundancy;
     }
 
+    /// What the user should know of the steps so far.
+    pub fn notes(&self) -> &Notes {
+        &self.tools.notes
+    }
+
     /// What was changed in the user's initial values.
     pub fn start_report(&self) -> &StartReport {
         &self.start_report
@@ -209,11 +214,16 @@ impl<'d> Integration<'d> {
         }
     }
 
-    /// Counts what Newton's iteration did.
+    /// Counts what Newton's iteration did, or what the equations of accelerations took without one.
     pub(super) fn count_work(&mut self) {
         if let Some(step) = self.scheme.newton() {
             self.work.newton = step.iteration().counts();
             self.work.differenced = step.differenced() + self.tools.kkt.system.differenced;
+        } else {
+            let system = &self.tools.kkt.system;
+            self.work.newton.residuals = system.evaluations;
+            self.work.newton.matrices = system.factorisations;
+            self.work.differenced = system.differenced;
         }
     }
 

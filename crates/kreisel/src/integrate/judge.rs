@@ -88,6 +88,41 @@ impl Judge {
         worst
     }
 
+    /// Largest entry of a velocity in 1/s (or of an acceleration in 1/s²): angular, or in lengths of the machine.
+    pub fn speed(&self, shape: &Shape, velocity: &[f64]) -> f64 {
+        let largest =
+            |values: &[f64]| values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        shape.space.norm_blocks().fold(0.0, |speed: f64, block| {
+            let unit = if block.is_rotation { 1.0 } else { self.length };
+            speed.max(largest(&velocity[block.velocities]) / unit)
+        })
+    }
+
+    /// The largest entry of changes of positions, velocities and states: in units of 1 rad and of the machine's
+    /// length, of a speed in 1/s, and of the states or their scales.
+    pub fn largest_part(
+        &self,
+        shape: &Shape,
+        [positions, velocities, states]: [&[f64]; 3],
+        speed: f64,
+        internal_states: &[f64],
+        order: u32,
+    ) -> ErrorSize {
+        let mut worst = ErrorSize::none(order);
+        for block in shape.space.norm_blocks() {
+            let unit = if block.is_rotation { 1.0 } else { self.length };
+            for i in block.velocities {
+                let size = (positions[i].abs() / unit).max(velocities[i].abs() / (speed * unit));
+                worst.consider(size, || Equation::Equilibrium(i));
+            }
+        }
+        for (i, change) in states.iter().enumerate().filter(|(i, _)| !self.fading_states[*i]) {
+            let size = internal_states[i].abs().max(self.state_scales[i]);
+            worst.consider(change.abs() / size, || Equation::State(i));
+        }
+        worst
+    }
+
     /// Takes up the errors of states in a step: relative to a state, or to its scale where it is small, as is the
     /// floor.
     pub fn add_state_errors(

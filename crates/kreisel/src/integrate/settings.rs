@@ -170,9 +170,9 @@ impl Settings {
         Self::new(method, parameters, step).with_error_control(control)
     }
 
-    /// C_q of the local error C_q h³ v̈ in q.
-    pub fn error_constant(&self) -> f64 {
-        (self.method.0.error_constant)(&self.parameters)
+    /// C_q of the local error C_q h³ v̈ in q; absent for methods of another order than two.
+    pub fn error_constant(&self) -> Option<f64> {
+        self.method.0.error_constant.map(|constant| constant(&self.parameters))
     }
 
     /// What was chosen of an option that only some methods have: `settings.option::<Form>()`.
@@ -245,7 +245,7 @@ macro_rules! changes {
 getters! {
     /// Method.
     method: Method;
-    /// Parameters of the generalized-α family; without effect on `bdf2`.
+    /// Parameters of the generalized-α family; without effect on `bdf2` and `explicit8`.
     parameters: Parameters;
     /// Step size h in s; with error control only a size to start from.
     step: f64;

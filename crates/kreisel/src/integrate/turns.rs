@@ -72,6 +72,14 @@ impl TurningNodes {
         self.0.iter().find(|known| known.node == node).map(|known| known.limit)
     }
 
+    /// The largest turn of an increment, and the node that turns.
+    pub fn largest(&self, increment: &[f64]) -> (f64, usize) {
+        self.0.iter().fold((0.0, 0), |largest, &TurningNode { node, place, .. }| {
+            let angle = size(increment[place..place + 3].iter().copied());
+            if angle > largest.0 || angle.is_nan() { (angle, node) } else { largest }
+        })
+    }
+
     /// The largest turn of a step that is not steady and above a part of what the method follows.
     pub fn largest_unsteady(&self, ends: &Ends, above: f64) -> Option<NodeTurn> {
         let Ends { from, to, increment } = ends;

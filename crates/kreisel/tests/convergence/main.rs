@@ -1,6 +1,9 @@
 //! How fast errors fall: the order of every method against solutions of another kind.
 
 mod bdf2;
+#[path = "../common/mod.rs"]
+mod common;
+mod explicit8;
 mod integration;
 mod newton;
 mod order;

@@ -1,6 +1,6 @@
 //! A step allocates nothing: everything is made at the start.
 
-use kreisel::integrate::{INDEX2, INDEX3, Integrator, Method, Parameters, Settings};
+use kreisel::integrate::{EXPLICIT8, INDEX2, INDEX3, Integrator, Method, Parameters, Settings};
 use kreisel::lie::Group;
 use kreisel::machine::Machine;
 use kreisel::solve::newton::Refresh;
@@ -25,7 +25,7 @@ fn allocations_of_a_thousand_steps(method: Method, group: Group, refresh: Refres
 
 #[test]
 fn steps_of_the_heavy_top_allocate_nothing() {
-    for method in [INDEX3, INDEX2] {
+    for method in [INDEX3, INDEX2, EXPLICIT8] {
         for group in [Group::So3xR3, Group::Se3] {
             for refresh in [Refresh::EveryIteration, Refresh::EveryStep, Refresh::WhenSlow] {
                 let allocations = allocations_of_a_thousand_steps(method, group, refresh);
@@ -105,7 +105,7 @@ fn a_step_of_a_sum_over_eight_bodies_allocates_nothing() {
 fn steps_allocate_nothing(text: &str) {
     let machine =
         Machine::from_text("machine.toml", text).map_err(|errors| errors.render(false)).expect("sound");
-    for method in [INDEX3, INDEX2] {
+    for method in [INDEX3, INDEX2, EXPLICIT8] {
         let parameters = Parameters::chung_hulbert(0.9).expect("0.9 is a spectral radius");
         let settings = Settings::new(method, parameters, 1e-3);
         let integrator = Integrator::with(settings);

@@ -458,7 +458,7 @@ impl<F: Formulation> Scheme for Alpha<F> {
         Ok(iterations + if settles { self.settle_first_acceleration(on, state, step, trial)? } else { 0 })
     }
 
-    fn accept(&mut self, on: &Tools, state: &State, step: f64, trial: &Trial) -> Next {
+    fn accept(&mut self, on: &mut Tools, state: &State, step: f64, trial: &Trial) -> Next {
         let Self { past, prepared, newton, form, .. } = self;
         let parameters = &on.settings.parameters;
         if std::mem::replace(&mut prepared.moved, false) {
@@ -562,7 +562,7 @@ impl<F: Formulation> Scheme for Alpha<F> {
         self.newton.history(each);
     }
 
-    fn resume(&mut self, on: &Tools, state: &State) -> Result<(), StateError> {
+    fn resume(&mut self, on: &mut Tools, state: &State) -> Result<(), StateError> {
         self.reached = state.now.time;
         self.newton.resume(&mut self.form, on, state)
     }
@@ -593,7 +593,7 @@ impl<F: Formulation> Scheme for Alpha<F> {
     }
 
     /// Multipliers by the cubic through the last four ends of steps: steps may be large where the motion is simple.
-    fn interpolate(&mut self, _: &Tools, within: &Ends, time: f64, out: &mut Values) {
+    fn interpolate(&mut self, _: &mut Tools, within: &Ends, time: f64, out: &mut Values) {
         let Past { multipliers, nonholonomic_multipliers, steps, .. } = &self.past;
         let Ends { from, to, .. } = within;
         // A step that is not taken yet begins where the past ends.

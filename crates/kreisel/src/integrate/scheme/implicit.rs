@@ -442,7 +442,7 @@ impl NewtonStep {
 
 /// Constraints that no position near the state satisfies at the end of a step, as an error; or one step
 /// later, for a step that failed at the very end of the machine's reach.
-fn contradiction(on: &mut Tools, state: &State, step: f64) -> Option<StepError> {
+pub(super) fn contradiction(on: &mut Tools, state: &State, step: f64) -> Option<StepError> {
     [1.0, 2.0].into_iter().find_map(|steps| {
         let time = state.now.time + steps * step;
         let misses = missed_at(on, state, time);

@@ -6,6 +6,8 @@
 
 mod alpha;
 mod bdf2;
+mod dop853;
+mod explicit8;
 mod first_order;
 mod force_level;
 mod guess;
@@ -16,6 +18,7 @@ mod option;
 mod parameters;
 mod soi2;
 mod start;
+mod stiffness;
 mod updated_lagrangian;
 mod work;
 
@@ -28,10 +31,11 @@ use super::settings::Settings;
 use super::state::State;
 use super::words::Words;
 use crate::constrained::{Kkt, KktFailure};
-use crate::dae::{Couplings, Dae, Shape, Values};
+use crate::dae::{Couplings, Dae, Notes, Shape, Values};
 use crate::solve::newton::{NewtonFailure, NonlinearSystem};
 
 pub use bdf2::{BDF2, Form, Scaling};
+pub use explicit8::EXPLICIT8;
 pub use force_level::{HHT_I3, PastMass};
 pub(super) use implicit::{NewtonStep, kkt_error};
 pub use index2::INDEX2;
@@ -43,7 +47,7 @@ pub use soi2::{HHT_SOI2, SOI2};
 pub use updated_lagrangian::{Parametrization, UPDATED_LAGRANGIAN};
 
 /// All methods, in the order in which they are listed.
-pub const SCHEMES: &[Method] = &[INDEX2, INDEX3, SOI2, HHT_I3, HHT_SOI2, UPDATED_LAGRANGIAN, BDF2];
+pub const SCHEMES: &[Method] = &[INDEX2, INDEX3, SOI2, HHT_I3, HHT_SOI2, UPDATED_LAGRANGIAN, BDF2, EXPLICIT8];
 
 /// A method: a line of [`SCHEMES`].
 #[derive(Clone, Copy)]
@@ -60,8 +64,8 @@ pub(super) struct SchemeEntry {
     /// Whether velocity constraints are left to a residual B v ≈ h² B r, which the method then needs; without
     /// damping its multipliers grow without bound.
     pub leaves_hidden_residual: bool,
-    /// C_q of its local error C_q h³ v̈ in q.
-    pub error_constant: fn(&Parameters) -> f64,
+    /// C_q of its local error C_q h³ v̈ in q; absent for methods of another order.
+    pub error_constant: Option<fn(&Parameters) -> f64>,
     /// The largest turn of a part in a step that it follows, in rad, where positions and rotations stand side by side.
     pub max_turn: f64,
     /// The same on SE(3), where positions turn with the part.
@@ -143,10 +147,12 @@ pub(super) struct Tools<'d> {
     pub settings: Settings,
     pub kkt: Kkt,
     pub judge: Judge,
+    /// What the user should know of the steps so far.
+    pub notes: Notes,
 }
 
 /// Values at the end of a step that is not taken yet, and the increment x = h Δq_n that leads there.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Trial {
     pub values: Values,
     pub increment: Vec<f64>,
@@ -224,7 +230,7 @@ pub(super) trait Scheme: Send + Sync {
     ) -> Result<usize, StepError>;
 
     /// Takes what the next step needs of the one that was computed last; the state is the one before it.
-    fn accept(&mut self, on: &Tools, state: &State, step: f64, trial: &Trial) -> Next {
+    fn accept(&mut self, on: &mut Tools, state: &State, step: f64, trial: &Trial) -> Next {
         let _ = (on, state, step, trial);
         Next::GoOn
     }
@@ -245,7 +251,7 @@ pub(super) trait Scheme: Send + Sync {
     }
 
     /// Makes again what is not carried, after the history was restored.
-    fn resume(&mut self, on: &Tools, state: &State) -> Result<(), StateError> {
+    fn resume(&mut self, on: &mut Tools, state: &State) -> Result<(), StateError> {
         let _ = (on, state);
         Ok(())
     }
@@ -269,7 +275,7 @@ pub(super) trait Scheme: Send + Sync {
     }
 
     /// Puts what it knows better than the driver in place of its values within a step.
-    fn interpolate(&mut self, on: &Tools, within: &super::Ends, time: f64, out: &mut Values) {
+    fn interpolate(&mut self, on: &mut Tools, within: &super::Ends, time: f64, out: &mut Values) {
         let _ = (on, within, time, out);
     }
 }
@@ -294,7 +300,7 @@ mod tests {
         doc: "hands over",
         family: Family::ChungHulbert,
         leaves_hidden_residual: true,
-        error_constant: Parameters::position_error_constant,
+        error_constant: Some(Parameters::position_error_constant),
         max_turn: 1.0,
         max_turn_se3: 1.0,
         options: &[],
@@ -332,7 +338,7 @@ mod tests {
             self.runner().attempt(on, state, step, trial)
         }
 
-        fn accept(&mut self, on: &Tools, state: &State, step: f64, trial: &Trial) -> Next {
+        fn accept(&mut self, on: &mut Tools, state: &State, step: f64, trial: &Trial) -> Next {
             let next = self.runner().accept(on, state, step, trial);
             self.steps = self.steps.saturating_add(1);
             if self.steps == FIRST_STEPS { Next::Start } else { next }
@@ -354,7 +360,7 @@ mod tests {
             self.runners.iter_mut().for_each(|runner| runner.history(each));
         }
 
-        fn resume(&mut self, on: &Tools, state: &State) -> Result<(), StateError> {
+        fn resume(&mut self, on: &mut Tools, state: &State) -> Result<(), StateError> {
             self.runner().resume(on, state)
         }
     }

@@ -129,6 +129,7 @@ impl AccuracyWatch {
     ) -> Notes {
         let mut notes = self.beams.news();
         notes.extend(self.turns.note(machine));
+        notes.extend(run.integration().notes().clone());
         if !error_is_known {
             let mut lasting = |at: &Values, step: f64, change: &[f64], out: &mut [f64]| {
                 run.lasting_part(at, step, change, out)

@@ -39,8 +39,8 @@ pub(super) struct StepErrorWatch {
     space: Space,
     /// Length of the machine, in m.
     length: f64,
-    /// C_q of the method.
-    constant: f64,
+    /// C_q of the method; absent where its local error is of another order, and is not added up.
+    constant: Option<f64>,
     blocks: Vec<ErrorSum>,
     /// Configuration at the start, and the smallest and largest value of each coordinate since.
     first: Vec<f64>,
@@ -124,7 +124,8 @@ impl StepErrorWatch {
             true => (&self.before, step + self.step_before),
             false => (&from.acceleration, step),
         };
-        let (cube, factor) = (step.powi(3), self.constant / span);
+        let constant = self.constant.unwrap_or_default();
+        let (cube, factor) = (step.powi(3), constant / span);
         let error = |i: usize| cube * (factor * (to.acceleration[i] - earlier[i]) + self.curvature[i] / 12.0);
         for block in &mut self.blocks {
             block.sum += norm(block.of.velocities.clone().map(error));
@@ -191,6 +192,7 @@ impl StepErrorWatch {
 
     /// What is worth telling of the steps, with what to do where no step can be advised.
     pub fn note(&self, system: &System, remedy: Remedy, lasting: &mut Lasting) -> Option<Note> {
+        self.constant?;
         if (1.0..MIN_STEPS).contains(&self.steps) && self.ranges().iter().any(Option::is_some) {
             let (steps, advice) = (self.steps, remedy.words());
             let text = format!("{steps} steps follow no motion; {advice}");
