@@ -34,17 +34,29 @@ class Parts:
         start_time: Number | None = None,
         end_time: Number | None = None,
         step: Number | None = None,
+        accuracy: Number | None = None,
         rtol: Number | None = None,
         atol: Number | None = None,
         min_step: Number | None = None,
         max_step: Number | None = None,
         initial_step: Number | None = None,
         output_step: Number | None = None,
-        method: Literal["index2", "index3", "soi2", "hht-i3", "hht-soi2", "updated-lagrangian", "bdf2"] | None = None,
+        method: Literal["index2", "index3", "soi2", "hht-i3", "hht-soi2", "updated-lagrangian", "bdf2", "explicit8"] | None = None,
+        past_mass: Literal["kept", "renewed"] | None = None,
         parametrization: Literal["rotation-vector", "crv"] | None = None,
         form: Literal["two-field", "three-field"] | None = None,
         scaling: Literal["left-right-velocities", "left-right", "left", "unscaled"] | None = None,
         spectral_radius: Number | None = None,
+        hht_alpha: Number | None = None,
+        alpha_parameters: Numbers | None = None,
+        starting_values: Literal["order-preserving", "improved-acceleration", "implicit", "trivial"] | None = None,
+        predictor: Literal["adaptive", "linear", "constant", "zero"] | None = None,
+        iteration_matrix: Literal["mixed", "exact", "simplified"] | None = None,
+        matrix_renewal: Literal["when-cheaper", "when-slow", "every-step", "every-iteration"] | None = None,
+        line_search: bool | None = None,
+        newton_stop: Literal["estimated-error", "small-increment", "small-residual"] | None = None,
+        residual_tolerances: Numbers | None = None,
+        velocity_projection: Numbers | None = None,
         newton_rtol: Number | None = None,
         newton_atol: Number | None = None,
         mass_scale: Number | None = None,
@@ -60,17 +72,29 @@ class Parts:
         - `start_time` [s]: Time at which the run starts. Default: `0`.
         - `end_time` [s]: Time at which the run ends.
         - `step` [s]: Step size, or `auto` to let the local error decide on it; a thousandth of the run if not given.
-        - `rtol`: With `step = "auto"`: error to which steps may add up in the run, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad. Default: `1e-4`.
-        - `atol`: With `step = "auto"`: error that is always allowed, in lengths of the machine and rad. Default: `1e-8`.
+        - `accuracy`: Error of positions (relative to the diagonal of the machine, or to the way of its parts if that is larger) and of angles (in rad) that the run is to keep to the end: its steps follow from coarser runs. In place of a number for `step` and of `rtol`.
+        - `rtol`: Lets the error decide on steps, as `step = "auto"` does: that of each stays below 0.3 `rtol`^1.5, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad. Default: `1e-4`.
+        - `atol`: With `step = "auto"`: added to `rtol`, in lengths of the machine and rad. Default: `1e-8`.
         - `min_step` [s]: With `step = "auto"`: smallest step; 1e-10 of the run if not given.
         - `max_step` [s]: With `step = "auto"`: largest step; a tenth of the run if not given.
         - `initial_step` [s]: With `step = "auto"`: first step, cut until its error is small enough; 0.6 % of the run if not given.
         - `output_step` [s]: Distance of output times; every step if not given.
-        - `method`: Formulation of the constraints: `index2` keeps positions and velocities; `index3` keeps positions only and is cheaper; `soi2` keeps both and suits forces that depend on reactions; `hht-i3` is a relative of `index3`; `hht-soi2` is a relative of `soi2`; `updated-lagrangian` is `index3` in local coordinates of each step, to compare with (group `so3xr3`); `bdf2` is the two-step backward differentiation formula, which damps more: always with a `spectral-radius` of 0. Default: `"index2"`.
+        - `method`: Formulation of the constraints: `index2` keeps positions and velocities; `index3` keeps positions only and is cheaper; `soi2` keeps both and suits forces that depend on reactions; `hht-i3` is a relative of `index3`; `hht-soi2` is a relative of `soi2`; `updated-lagrangian` is `index3` in local coordinates of each step, to compare with (group `so3xr3`); `bdf2` is the two-step backward differentiation formula, which damps more: always with a `spectral-radius` of 0; `explicit8` is explicit and of order 8: for rigid machines without stiff parts, and the cheapest where much accuracy is wanted; it damps nothing, and `spectral-radius` and the settings of Newton's iteration have no say. Default: `"index2"`.
+        - `past_mass`: Mass matrix that goes with the acceleration of the step before in `soi2`, `hht-i3` and `hht-soi2`: that of that step, or a new one. Default: `"kept"`.
         - `parametrization`: Local coordinates of rotations in `updated-lagrangian`: the rotation vector or the conformal rotation vector. Default: `"rotation-vector"`.
         - `form`: Unknowns of a step of `bdf2`: positions and multipliers, or velocities as well. Default: `"two-field"`.
         - `scaling`: Scaling of equations and unknowns of `bdf2`, to study: only the first (with two fields the first two) makes round-off independent of the step. Default: `"left-right-velocities"`.
         - `spectral_radius`: Damping of high frequencies: 1 none, 0 strongest; at most 0.98 with `step = "auto"`. Default: `0.9`.
+        - `hht_alpha`: α of the method of Hilber, Hughes and Taylor, 0 to 1/3, in place of `spectral-radius`, which then is (1 − α)/(1 + α).
+        - `alpha_parameters`: α_m, α_f, β and γ of the generalized-α methods, in place of those that `spectral-radius` gives.
+        - `starting_values`: Starting values of the generalized-α methods: those that keep second order in every component; accelerations improved alone, or found with the first step; or `trivial` ones, with transients in the reactions. Default: `"order-preserving"`.
+        - `predictor`: First guess of Newton's iteration: accelerations and reactions as would have been best for the last step, along a line, constant, or zero. Default: `"adaptive"`.
+        - `iteration_matrix`: Matrix of Newton's iteration: exact but for the section forces of beams, exact, or simplified, without damping, stiffness and curvature. Default: `"mixed"`.
+        - `matrix_renewal`: When the matrix of Newton's iteration is made anew. Default: `"when-cheaper"`.
+        - `line_search`: Whether corrections of Newton's iteration that lead uphill are cut. Default: `true`.
+        - `newton_stop`: When Newton's iteration ends: when the error that is left is small, when a correction is, or when the residual is (see `residual-tolerances`). Default: `"estimated-error"`.
+        - `residual_tolerances`: With `newton-stop = "small-residual"`: norms of forces and moments that are not balanced (N, N m) and of violated constraints (m, rad) below which the iteration ends.
+        - `velocity_projection` [s]: Times at which velocities are projected onto the hidden constraints, to study: with `index3` reactions lose an order for some hundred steps.
         - `newton_rtol`: Relative tolerance of Newton's iteration. Default: `1e-10`.
         - `newton_atol`: Absolute tolerance of Newton's iteration, in units of the machine's length. Default: `1e-12`.
         - `mass_scale` [kg]: m of the scaling k + m/h² of forces in Newton's iteration; the mean mass of the bodies if left out; 0 for a scaling by k alone.
@@ -85,6 +109,7 @@ class Parts:
             "start-time": start_time,
             "end-time": end_time,
             "step": step,
+            "accuracy": accuracy,
             "rtol": rtol,
             "atol": atol,
             "min-step": min_step,
@@ -92,10 +117,21 @@ class Parts:
             "initial-step": initial_step,
             "output-step": output_step,
             "method": method,
+            "past-mass": past_mass,
             "parametrization": parametrization,
             "form": form,
             "scaling": scaling,
             "spectral-radius": spectral_radius,
+            "hht-alpha": hht_alpha,
+            "alpha-parameters": alpha_parameters,
+            "starting-values": starting_values,
+            "predictor": predictor,
+            "iteration-matrix": iteration_matrix,
+            "matrix-renewal": matrix_renewal,
+            "line-search": line_search,
+            "newton-stop": newton_stop,
+            "residual-tolerances": residual_tolerances,
+            "velocity-projection": velocity_projection,
             "newton-rtol": newton_rtol,
             "newton-atol": newton_atol,
             "mass-scale": mass_scale,
@@ -1404,7 +1440,7 @@ class Parts:
         - `static_friction`: Coefficient of friction near rest, the same as `friction` or larger; that of sliding if not given.
         - `stribeck_speed` [m/s]: Speed at which static friction has fallen by two thirds towards that of sliding; ten transition speeds, or 1 mm/s for `lugre`, if not given.
         - `bristle_stiffness` [m^-1]: Stiffness of the bristles of `lugre`, per normal force, in 1/m. Default: `1e5`.
-        - `bristle_damping` [m^-1*s]: Damping of the bristles of `lugre`, per normal force, in s/m. Without it bristles swing on, with √(g σ₀) rad/s under a weight; √(σ₀/g), 100 s/m for the stiffness of the default, lets the swing die. Default: `0`.
+        - `bristle_damping` [m^-1*s]: Damping of the bristles of `lugre`, per normal force, in s/m; √(σ₀/g) with g = 9.80665 m/s² if not given, 101 s/m for the default stiffness, which ends the swing of what rests by its weight. With less bristles swing on, with √(g σ₀) rad/s, and what swings creeps.
         - `viscous_friction` [m^-1*s]: Friction of `lugre` that grows with the speed, per normal force, in s/m. Default: `0`.
         - `stribeck_exponent`: Exponent of the fall from static friction to that of sliding, for `lugre`. Default: `2`.
         - `repeat`: Makes this many of it; `i` counts them from 0.
@@ -1566,7 +1602,7 @@ class Parts:
         - `transition_speed` [m/s]: Speed at which 76 % of the friction act; below it surfaces creep. Default: `1e-3`.
         - `friction_law`: How surfaces rub: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick: without creep if `bristle-damping` ends the swing of what they carry. Default: `"coulomb"`.
         - `bristle_stiffness` [m^-1]: Stiffness of the bristles of `lugre`, per normal force, in 1/m. Default: `1e5`.
-        - `bristle_damping` [m^-1*s]: Damping of the bristles of `lugre`, per normal force, in s/m. Without it bristles swing on, with √(g σ₀) rad/s under a weight; √(σ₀/g), 100 s/m for the stiffness of the default, lets the swing die. Default: `0`.
+        - `bristle_damping` [m^-1*s]: Damping of the bristles of `lugre`, per normal force, in s/m; √(σ₀/g) with g = 9.80665 m/s² if not given, 101 s/m for the default stiffness, which ends the swing of what rests by its weight. With less bristles swing on, with √(g σ₀) rad/s, and what swings creeps.
         - `viscous_friction` [m^-1*s]: Friction of `lugre` that grows with the speed, per normal force, in s/m. Default: `0`.
         - `stribeck_exponent`: Exponent of the fall from static friction to that of sliding, for `lugre`. Default: `2`.
         - `repeat`: Makes this many of it; `i` counts them from 0.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Control, Point, Values};
 use crate::integrate::{Ends, Interval, Observer};
-use crate::kinematics::NodeId;
+use crate::kinematics::{NodeId, Power};
 use crate::machine::EnergyBalance;
 use crate::machine::Machine;
 use crate::machine::sensor::{NamedSensor, Reading, SignalId, SolverNumbers};
@@ -324,23 +324,32 @@ impl<'m, S: Sink> Recorder<'m, S> {
         let Ends { from, to, .. } = last.ends();
         let (start, end) = (from.time, to.time);
         let step = end - start;
-        let power = self.machine.system.power(&Self::point_before(to));
+        let power_at_end = self.machine.system.power(&Self::point_before(to));
         // A step may turn a joint by more than half a turn; its rates say how far.
         let before: Vec<f64> = self.rates(from);
         let after = self.rates(to);
         let angles =
             self.angles_near(to, |sensor, angle| angle + 0.5 * step * (before[sensor] + after[sensor]));
-        while let Some(time) = self.next_within(end, step) {
-            let part = ((time - start) / step).clamp(0.0, 1.0);
-            let balance = self.balance.within(step, power, part);
-            let near: Vec<f64> = self.angles.iter().zip(&angles).map(|(a, b)| a + part * (b - a)).collect();
-            let mut sample = std::mem::take(&mut self.sample);
-            last.at(time, &mut sample);
-            let recorded = self.record(&sample.point(), time, &balance, &near);
-            self.sample = sample;
-            recorded?;
+        let pieces = last.pieces();
+        let length = step / f64::from(pieces);
+        for piece in 1..=pieces {
+            let is_last = piece == pieces;
+            let from = start + f64::from(piece - 1) * length;
+            let to = if is_last { end } else { from + length };
+            let power = if is_last { power_at_end } else { self.power_within(to, last) };
+            while let Some(time) = self.next_within(to, step) {
+                let balance = self.balance.within(length, power, ((time - from) / length).clamp(0.0, 1.0));
+                let part = ((time - start) / step).clamp(0.0, 1.0);
+                let near: Vec<f64> =
+                    self.angles.iter().zip(&angles).map(|(a, b)| a + part * (b - a)).collect();
+                let mut sample = std::mem::take(&mut self.sample);
+                last.at(time, &mut sample);
+                let recorded = self.record(&sample.point(), time, &balance, &near);
+                self.sample = sample;
+                recorded?;
+            }
+            self.balance.add_step(length, power);
         }
-        self.balance.add_step(step, power);
         self.angles = angles;
         let to = last.ends().to;
         self.judge(&Self::point_before(to));
@@ -348,6 +357,12 @@ impl<'m, S: Sink> Recorder<'m, S> {
             self.record_state(to)?;
         }
         Ok(())
+    }
+
+    /// The power at a time within a step.
+    fn power_within(&mut self, time: f64, last: &mut dyn Interval) -> Power {
+        last.at(time, &mut self.sample);
+        self.machine.system.power(&self.sample.point())
     }
 
     /// The next output time that lies clearly before the end of the step.

@@ -617,6 +617,8 @@ impl<F: Formulation> Scheme for Alpha<F> {
 struct Bow {
     /// Sizes of the steps before, in units of the step.
     before: [f64; 2],
+    /// Whether the value before is not one of the motion but lies on its tangent at the start of the step.
+    is_tangent: bool,
     /// s (s − 1), and that times (s + r₁), of the place s.
     weights: [f64; 2],
     /// Values of the same at the earlier of the places before.
@@ -629,7 +631,7 @@ const MIN_PART_BEFORE: f64 = 0.05;
 impl Bow {
     /// For a place in a step, in units of it; absent where nothing is known of what came before.
     fn new(place: f64, [last, earlier]: [f64; 2]) -> Option<Self> {
-        let last = last.abs();
+        let (last, is_tangent) = (last.abs(), last < 0.0);
         if !(last >= MIN_PART_BEFORE && place.is_finite()) {
             return None;
         }
@@ -638,6 +640,7 @@ impl Bow {
         let has_two = earlier >= MIN_PART_BEFORE;
         Some(Self {
             before: [last, earlier],
+            is_tangent,
             weights: weights(place),
             weights_before: if has_two { weights(earliest) } else { [0.0; 2] },
         })
@@ -647,7 +650,11 @@ impl Bow {
         let [first, second] = self.before;
         for (i, out) in out.iter_mut().enumerate() {
             let slope = to[i] - from[i];
-            let square = (last[i] - from[i] + first * slope) / (first * (first + 1.0));
+            let square = if self.is_tangent {
+                slope - (from[i] - last[i]) / first
+            } else {
+                (last[i] - from[i] + first * slope) / (first * (first + 1.0))
+            };
             let mut bow = square * self.weights[0];
             if self.weights_before[1] != 0.0 {
                 let parabola = from[i] - (first + second) * slope + square * self.weights_before[0];
