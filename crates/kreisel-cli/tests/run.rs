@@ -369,7 +369,7 @@ fn check_warns_of_what_looks_like_a_mistake() {
     let folder = TempDir::new().unwrap();
     let body = |name: &str| format!("[[body]]\nname = '{name}'\nmass = 1\ninertia = [1, 1, 1]\n");
     let text = format!(
-        "{}markers = [{{ name = 'hook' }}]\nvelocity = [1, 0, 0]\n{}{}{}",
+        "{}markers = [{{ name = 'hook' }}]\n{}{}{}",
         body("held"),
         body("lost"),
         "[[spherical]]\nname = 'first'\nbodies = ['ground', 'held']\npoint = [0, 0, 1]\n",

@@ -128,7 +128,7 @@ fn forces_with_whole_periods_in_the_run_are_seen() {
     for frequency in [10.0, 100.0, 200.0, 500.0] {
         let omega = std::f64::consts::TAU * frequency;
         let machine = common::read(&format!(
-            "[simulation]\nend-time = 1\naccuracy = 1e-3\n[gravity]\nacceleration = [0, 0, 0]\n\
+            "[simulation]\nend-time = 1\nrtol = 1e-6\n[gravity]\nacceleration = [0, 0, 0]\n\
              [[body]]\nname = 'b'\nmass = 1\ninertia = [1, 1, 1]\nmarkers = [{{ name = 'm', position = [1, 0, 0] }}]\n\
              [[force]]\nbody = 'b'\nforce = ['{amplitude}*sin({omega}*t)', 0, 0]\n",
             amplitude = omega * omega

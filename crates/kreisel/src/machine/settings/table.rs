@@ -381,7 +381,7 @@ const LAST: &[Setting] = &[
     Setting {
         key: Key::new("line-search", ValueKind::Boolean, Need::Default("true"))
             .doc("Whether corrections of Newton's iteration that lead uphill are cut."),
-        flag: flag("WANTED", "Whether corrections that lead uphill are cut, in place of the model's"),
+        flag: flag("BOOL", "Whether corrections that lead uphill are cut, in place of the model's"),
         read: |given, run| {
             given.reader.boolean(given.key).map(|wanted| run.integrator.newton.line_search = wanted)
         },
