@@ -100,12 +100,12 @@ impl Target {
 
     /// A plan with a tolerance, in which steps that a limit keeps small are larger by a factor.
     fn plan_at(&self, plan: &RunPlan, rtol: f64, factor: f64) -> RunPlan {
-        let control = plan.integration.error_control().expect("an accuracy belongs to steps by the error");
+        // Fixed steps keep what they have.
+        let Some(control) = plan.integration.error_control() else { return plan.clone() };
         let max_step = factor * control.max_step;
-        // What is always allowed keeps its part of the tolerance.
-        let atol = control.atol * rtol / self.accuracy;
+        // Errors are to fall with the tolerance, however small it is.
         let integration =
-            plan.integration.with_error_control(ErrorControl { rtol, atol, max_step, ..control });
+            plan.integration.with_error_control(ErrorControl { rtol, atol: 0.0, max_step, ..control });
         RunPlan { integration, ..plan.clone() }
     }
 
