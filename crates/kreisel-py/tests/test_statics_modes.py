@@ -44,9 +44,9 @@ def test_a_limit_point_is_met_on_the_path(models: Path) -> None:
 
 def test_a_longest_step_along_the_path_makes_more_points(models: Path) -> None:
     frame = kreisel.Model.read(models / "lee-frame.toml")
-    coarse, fine = (frame.static(arc_length=True, points=400, path_step=step) for step in (0.1, 0.02))
+    coarse, fine = (frame.static(arc_length=True, points=400, path_step=step) for step in (0.1, 0.005))
     assert len(fine) > 2 * len(coarse)
-    assert fine.summary["settings"]["path-step"] == 0.02
+    assert fine.summary["settings"]["path-step"] == 0.005
     with pytest.raises(kreisel.ArgumentError, match="arc_length"):
         frame.static(path_step=0.1)
     with pytest.raises(kreisel.StaticsError):
