@@ -92,6 +92,9 @@ pub struct StepReport {
     /// Condition number of the scaled iteration matrix in use; 0 unless [`Settings::report_condition`] asks
     /// for it.
     pub condition: f64,
+    /// Into how many pieces it is to be cut for a rule of second order to be as good as the motion: methods of high
+    /// order take large steps. 0 for a step that nobody watches.
+    pub pieces: u32,
 }
 
 /// An integration of a system, between two steps.

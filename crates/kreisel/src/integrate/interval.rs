@@ -27,12 +27,6 @@ pub trait Interval {
 
     /// What the step took; zeros while it is pending.
     fn report(&self) -> StepReport;
-
-    /// Into how many pieces it is to be cut for a rule of second order to be as good as the motion: methods of high
-    /// order take large steps.
-    fn pieces(&self) -> u32 {
-        1
-    }
 }
 
 /// Pieces of a step of high order: the error of a rule of second order is then a 64th.
@@ -54,11 +48,8 @@ impl Interval for Taken<'_, '_> {
     }
 
     fn report(&self) -> StepReport {
-        self.0.last_report()
-    }
-
-    fn pieces(&self) -> u32 {
-        if self.0.settings().error_constant().is_some() { 1 } else { PIECES }
+        let pieces = if self.0.settings().error_constant().is_some() { 1 } else { PIECES };
+        StepReport { pieces, ..self.0.last_report() }
     }
 }
 

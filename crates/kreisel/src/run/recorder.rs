@@ -330,7 +330,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
         let after = self.rates(to);
         let angles =
             self.angles_near(to, |sensor, angle| angle + 0.5 * step * (before[sensor] + after[sensor]));
-        let pieces = last.pieces();
+        let pieces = report.pieces.max(1);
         let length = step / f64::from(pieces);
         for piece in 1..=pieces {
             let is_last = piece == pieces;
