@@ -148,6 +148,9 @@ export async function checkRates(browser, folder, name, joint, time) {
   for (const [word, shown, factor] of [[`${joint}.rate`, full, 1], [`2*${joint}.rate`, `2*${joint}.rate`, 2]]) {
     await compare(page, word);
     await page.waitForSelector(`.own [data-signal="${shown}"]`);
+    // The numbers follow with the next pictures.
+    await page.evaluate((time) => window.kreisel.clock.set(time), time);
+    await settled(page);
     const [now] = await numbers(page, ".own", shown);
     const expected = factor * interpolate(table, full, time);
     assert(Math.abs(now - expected) < 1e-3 * Math.abs(expected), `${word}: ${now}, not ${expected}`);

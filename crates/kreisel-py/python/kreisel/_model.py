@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from . import _kreisel, _toml
 from ._errors import ArgumentError, Interrupted, ModelWarning, StaticsError, StepError
-from ._parts import Number, Parts
+from ._parts import Number, Numbers, Parts
 from ._result import Modes, Result, StaticResult
 
 Observer = Callable[[_kreisel.Step], "bool | None"]
