@@ -103,7 +103,14 @@ def test_values_that_no_model_can_hold_are_refused() -> None:
     with pytest.raises(TypeError):
         kreisel.Model().body("a", mas=3)  # type: ignore[call-arg]
     with pytest.raises(kreisel.ArgumentError):
+        pendulum().simulate(end_time=object())  # type: ignore[arg-type]
+    with pytest.raises(kreisel.ModelError):
         pendulum().simulate(end_time=[1, 2])  # type: ignore[arg-type]
+
+
+def test_a_setting_may_be_a_list() -> None:
+    result = pendulum().simulate(end_time=0.1, step=1e-2, velocity_projection=[0.05])
+    assert result.summary["settings"]["velocity-projection"] == [0.05]
 
 
 def test_a_hostile_text_stays_a_text() -> None:

@@ -177,7 +177,7 @@ class Model(Parts):
     def __repr__(self) -> str:
         return f"<kreisel.Model {self._name}>"
 
-    def _machine(self, settings: Mapping[str, Number | None]) -> _kreisel.Machine:
+    def _machine(self, settings: Mapping[str, Number | Numbers | None]) -> _kreisel.Machine:
         given = {name: _words(value) for name, value in settings.items() if value is not None}
         return _kreisel.Machine(
             self._name, self._text, self._path, list(self._assignments.items()), given, dict(self._functions)
@@ -242,7 +242,7 @@ class Model(Parts):
         while the machine runs and however the run ends; one that holds something else than results of this model is
         refused, unless by `force`. Other threads run meanwhile.
         """
-        settings: dict[str, Number | None] = {
+        settings: dict[str, Number | Numbers | None] = {
             # settings by name: written by `cargo xtask refresh`
             "end_time": end_time,
             "step": step,
@@ -379,7 +379,7 @@ class Model(Parts):
         >>> round(stepper["shaft.angle-rate"], 2)  # 1 − exp(−4/2 · 0.5)
         0.63
         """
-        settings: dict[str, Number | None] = {
+        settings: dict[str, Number | Numbers | None] = {
             # settings by name: written by `cargo xtask refresh`
             "end_time": end_time,
             "step": step,
@@ -413,13 +413,6 @@ class Model(Parts):
         return self._machine(settings).stepper()
 
 
-def _words(value: Number) -> str:
-    """A number or expression as the command line would give it."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    try:
-        return repr(float(value))
-    except (TypeError, ValueError):
-        raise ArgumentError(f"a number or a text is wanted, not {value!r}") from None
+def _words(value: Number | Numbers) -> str:
+    """A setting as the command line would give it."""
+    return value if isinstance(value, str) else _toml.text(value)

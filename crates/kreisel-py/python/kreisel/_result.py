@@ -17,7 +17,7 @@ from ._errors import ArgumentError, ClosedError, Error
 
 if TYPE_CHECKING:
     from ._model import Model, Path_
-    from ._parts import Number
+    from ._parts import Number, Numbers
 
 Array = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ class Result:
     def __init__(
         self,
         model: Model,
-        settings: Mapping[str, Number | None],
+        settings: Mapping[str, Number | Numbers | None],
         channels: list[tuple[str, str]],
         times: Array,
         columns: list[Array],
