@@ -9,4 +9,5 @@ pub mod figure;
 pub mod output;
 pub mod picture;
 pub mod reproduce;
+mod signals;
 mod sweep_page;

@@ -1,6 +1,8 @@
 //! Where results leave the program: stdout that may close early, and files that appear whole or not at all.
 
-use std::fs::{self, File};
+use kreisel::model::is_printable;
+use std::borrow::Cow;
+use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -45,6 +47,7 @@ impl<W: Write> Printer<W> {
         if self.closed {
             return Ok(());
         }
+        let text = harmless(text, false);
         match self.stream.write_all(text.as_bytes()).and_then(|()| self.stream.flush()) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {
                 self.closed = true;
@@ -57,6 +60,37 @@ impl<W: Write> Printer<W> {
     /// Whether the reader has gone.
     pub fn is_closed(&self) -> bool {
         self.closed
+    }
+}
+
+/// A text without what would command a terminal or turn its writing round, whatever names and files it quotes; colours are kept
+/// where they are wanted.
+pub fn harmless(text: &str, colors: bool) -> Cow<'_, str> {
+    if text.chars().all(|letter| letter == '\n' || is_printable(letter)) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let length = if colors { color_length(rest) } else { 0 };
+        if length > 0 {
+            shown.push_str(&rest[..length]);
+        } else if matches!(letter, '\n' | '\t') || is_printable(letter) {
+            shown.push(letter);
+        } else {
+            shown.push(char::REPLACEMENT_CHARACTER);
+        }
+        rest = &rest[length.max(letter.len_utf8())..];
+    }
+    Cow::Owned(shown)
+}
+
+/// Length of the sequence at the start of a text that chooses a colour; 0 if there is none.
+fn color_length(text: &str) -> usize {
+    let Some(codes) = text.strip_prefix("\x1b[") else { return 0 };
+    match codes.find(|letter: char| !letter.is_ascii_digit() && letter != ';') {
+        Some(end) if codes[end..].starts_with('m') => end + 3,
+        _ => 0,
     }
 }
 
@@ -80,7 +114,8 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), WriteError> {
 }
 
 fn write_and_sync(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
+    // Never through a link that somebody put in our way.
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     file.write_all(content)?;
     file.sync_all()
 }
@@ -106,6 +141,16 @@ mod tests {
         printer.print("one").unwrap();
         assert!(printer.is_closed());
         printer.print("two").unwrap();
+    }
+
+    #[test]
+    fn nothing_that_is_printed_commands_a_terminal() {
+        let hostile = "a\u{1b}]0;title\u{7}\u{9b}2J\u{202e}b\r\u{1b}[31mred\n";
+        let shown = harmless(hostile, true);
+        assert_eq!(shown, "a\u{fffd}]0;title\u{fffd}\u{fffd}2J\u{fffd}b\u{fffd}\u{1b}[31mred\n");
+        assert!(!harmless(hostile, false).contains('\u{1b}'));
+        let plain = "ρ∞ = 0.9\tm/s²\n";
+        assert_eq!(harmless(plain, false), plain);
     }
 
     #[test]

@@ -361,7 +361,7 @@ fn ctrl_c_leaves_results_that_can_go_on() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     fs::copy(model("heavy-top.toml"), path.join("top.toml")).unwrap();
-    let run = ["run", "top.toml", "--quiet", "--checkpoint", "1h", "--out", "out"];
+    let run = ["run", "top.toml", "--quiet", "--no-report", "--checkpoint", "1h", "--out", "out"];
     let mut child = Command::new(env!("CARGO_BIN_EXE_kreisel"))
         .args(run)
         .current_dir(path)
@@ -378,7 +378,8 @@ fn ctrl_c_leaves_results_that_can_go_on() {
         assert_eq!(summary(&path.join("out"))["status"], "interrupted");
         assert!(path.join("out/trajectory.csv").exists());
         succeed(path, &["run", "--resume", "out", "--quiet"]);
+        assert!(!path.join("out/report.html").exists(), "what was asked for holds when the run goes on");
     }
-    succeed(path, &["run", "top.toml", "--quiet", "--out", "whole"]);
+    succeed(path, &["run", "top.toml", "--quiet", "--no-report", "--out", "whole"]);
     assert_same(path, "whole", "out");
 }

@@ -297,7 +297,14 @@ fn a_run_that_fails_keeps_what_was_computed_and_exits_with_one() {
 
 #[test]
 #[cfg(unix)]
-fn an_interrupted_run_exits_with_130_and_its_files_are_whole() {
+fn a_run_that_a_signal_ends_tells_which_and_its_files_are_whole() {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        interrupted_by(signal, code);
+    }
+}
+
+#[cfg(unix)]
+fn interrupted_by(signal: &str, code: i32) {
     let folder = TempDir::new().unwrap();
     let mut process = Command::new(env!("CARGO_BIN_EXE_kreisel"))
         .args(["run", &heavy_top(), "--step", "1e-4 ms", "--output-step", "1e-2 ms"])
@@ -314,9 +321,9 @@ fn an_interrupted_run_exits_with_130_and_its_files_are_whole() {
         std::thread::sleep(Duration::from_millis(20));
     }
     std::thread::sleep(Duration::from_millis(300));
-    assert!(Command::new("kill").args(["-INT", &process.id().to_string()]).status().unwrap().success());
+    assert!(Command::new("kill").args([signal, &process.id().to_string()]).status().unwrap().success());
     let output = process.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
     assert!(stderr(&output).contains("interrupted"), "{}", stderr(&output));
     assert_eq!(
         names(&results),
@@ -329,6 +336,36 @@ fn an_interrupted_run_exits_with_130_and_its_files_are_whole() {
     // The JSON reader rounds in the last digit.
     assert!((table.times.last().unwrap() - reached).abs() < 1e-15);
     assert!(reached < 1.0 && table.times.len() as u64 == summary["statistics"]["records"].as_u64().unwrap());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_file_that_may_not_grow_is_a_full_disk() {
+    let folder = TempDir::new().unwrap();
+    // 64 blocks of 512 bytes, or of 1024 with some shells.
+    let script =
+        format!("ulimit -f 64; exec '{}' run '{}' --quiet", env!("CARGO_BIN_EXE_kreisel"), heavy_top());
+    let output = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the disk is full"), "{}", stderr(&output));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_in_place_of_a_model_or_include_is_refused_and_not_waited_for() {
+    let folder = TempDir::new().unwrap();
+    assert!(Command::new("mkfifo").arg(folder.path().join("pipe.toml")).status().unwrap().success());
+    fs::write(folder.path().join("main.toml"), "include = ['pipe.toml']\n[simulation]\nend-time = 1\n")
+        .unwrap();
+    let ball = "[simulation]\nend-time = 1\n[[body]]\nname = 'a'\ndensity = 1\nshape = { kind = 'stl', file = 'pipe.toml' }\n";
+    fs::write(folder.path().join("ball.toml"), ball).unwrap();
+    for model in ["pipe.toml", "main.toml", "ball.toml"] {
+        for command in ["check", "run"] {
+            let output = kreisel(folder.path(), &[command, model]);
+            assert_eq!(output.status.code(), Some(2), "{model}: {}", stderr(&output));
+            assert!(stderr(&output).contains("not a regular file"), "{model}: {}", stderr(&output));
+        }
+    }
 }
 
 #[test]

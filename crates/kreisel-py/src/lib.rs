@@ -35,13 +35,16 @@ fn schema() -> String {
 /// The text of a model file; the exception says why it cannot be read, as the command does.
 #[pyfunction]
 fn read_text(path: PathBuf) -> PyResult<String> {
-    match fs::read(&path).map(String::from_utf8) {
-        Ok(Ok(text)) => Ok(text),
-        _ => match Document::read(&path, &part::kinds(), &[]) {
-            Err(errors) => Err(error::model(&errors)),
-            // It was not there a moment ago.
-            Ok(_) => Err(error::argument(format!("`{}` could not be read", path.display()))),
-        },
+    // A pipe would be waited for; the reader refuses it.
+    let is_file = path.metadata().is_ok_and(|data| data.is_file());
+    let bytes = is_file.then(|| fs::read(&path).ok()).flatten();
+    if let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
+        return Ok(text);
+    }
+    match Document::read(&path, &part::kinds(), &[]) {
+        Err(errors) => Err(error::model(&errors)),
+        // It was not there a moment ago.
+        Ok(_) => Err(error::argument(format!("`{}` could not be read", path.display()))),
     }
 }
 

@@ -51,6 +51,7 @@ mod bytes;
 pub mod constrained;
 pub mod dae;
 pub mod element;
+mod file;
 pub mod integrate;
 pub mod joint;
 pub mod kinematics;

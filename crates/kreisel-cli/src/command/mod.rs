@@ -18,6 +18,7 @@ pub mod view;
 use crate::figure::PngError;
 use crate::output::WriteError;
 use crate::reproduce::UnknownName;
+use crate::{output, signals};
 use clap::{Parser, Subcommand};
 use kreisel::constrained::ConsistencyError;
 use kreisel::dae::Note;
@@ -187,9 +188,9 @@ pub enum CommandError {
         /// The folder.
         folder: PathBuf,
     },
-    /// Ctrl-C cannot be listened to.
-    #[error("cannot listen for Ctrl-C: {0}")]
-    NoInterrupt(String),
+    /// Signals cannot be listened to.
+    #[error("cannot listen for Ctrl-C and other signals: {0}")]
+    NoInterrupt(std::io::Error),
     /// A file that is there already.
     #[error("{} is there already; choose another name", .0.display())]
     Exists(PathBuf),
@@ -306,6 +307,7 @@ fn checkpoint_exit_code(error: &CheckpointError) -> u8 {
 
 /// Runs the command with the arguments of the process.
 pub fn main() -> ExitCode {
+    signals::outlive_file_limit();
     let result = match Arguments::parse().command {
         Command::Run(command) => command.run(),
         Command::Static(command) => command.run(),
@@ -324,7 +326,7 @@ pub fn main() -> ExitCode {
     match result {
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::CheckFailed) => ExitCode::from(1),
-        Ok(Ending::Interrupted) => ExitCode::from(130),
+        Ok(Ending::Interrupted) => ExitCode::from(signals::exit_code()),
         Err(error) => {
             say(&error.message());
             ExitCode::from(error.exit_code())
@@ -339,7 +341,7 @@ fn is_colored() -> bool {
 
 /// Words for the user on standard error; a closed stream leaves nobody to tell.
 fn say(words: &str) {
-    let _ = std::io::stderr().write_all(words.as_bytes());
+    let _ = std::io::stderr().write_all(output::harmless(words, is_colored()).as_bytes());
 }
 
 /// What the user should know, a line each.

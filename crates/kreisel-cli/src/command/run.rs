@@ -3,6 +3,7 @@
 use super::flag::{Json, Model, json_text, parse_every};
 use super::{CommandError, Ending, counted, say, say_notes, say_warning};
 use crate::output::Printer;
+use crate::signals::interrupt_flag;
 use indicatif::{ProgressBar, ProgressStyle};
 use kreisel::dae::{Control, Notes};
 use kreisel::machine::{Machine, RunPlan};
@@ -24,7 +25,7 @@ use std::time::{Duration, Instant};
 ///
 /// Writes `report.html` (the moving machine, plots and facts; open it in a browser), `trajectory.csv` (every sensor
 /// at the output times), `trajectory.vtkhdf` (every body and signal, for ParaView and h5py), `scene.json` and
-/// `run.json`. Ctrl-C ends the run after the present step and keeps the results so far. With `--checkpoint` a run that was
+/// `run.json`. Ctrl-C (or SIGTERM, SIGHUP) ends the run after the present step and keeps the results so far. With `--checkpoint` a run that was
 /// killed goes on later, and its results are those of a run that was not, byte for byte.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -81,6 +82,8 @@ struct Asked<M> {
     model: M,
     condition: bool,
     checkpoint: Option<Every>,
+    #[serde(default)]
+    no_report: bool,
 }
 
 impl Asked<&Model> {
@@ -102,7 +105,12 @@ impl Run {
         match (&self.resume, &self.model) {
             (Some(folder), _) => self.go_on(folder),
             (None, Some(model)) => {
-                let asked = Asked { model, condition: self.condition, checkpoint: self.checkpoint };
+                let asked = Asked {
+                    model,
+                    condition: self.condition,
+                    checkpoint: self.checkpoint,
+                    no_report: self.no_report,
+                };
                 self.work(&asked, self.out.as_deref(), None)
             }
             (None, None) => Err(CommandError::NoModel),
@@ -113,8 +121,12 @@ impl Run {
         let checkpoint = Checkpoint::read(folder)?;
         let asked: Asked<Model> = serde_json::from_value(checkpoint.header().arguments.clone())
             .map_err(|_| CommandError::UnknownRequest { folder: folder.to_owned() })?;
-        let every = self.checkpoint.or(asked.checkpoint);
-        let asked = Asked { model: &asked.model, condition: asked.condition, checkpoint: every };
+        let asked = Asked {
+            model: &asked.model,
+            condition: asked.condition,
+            checkpoint: self.checkpoint.or(asked.checkpoint),
+            no_report: self.no_report || asked.no_report,
+        };
         self.work(&asked, Some(folder), Some(&checkpoint))
     }
 
@@ -132,7 +144,7 @@ impl Run {
         };
         let mut watch = ProgressObserver::new(&plan, from.map(Checkpoint::header), self.quiet);
         let job = Job::new(&machine, &plan)
-            .report(!self.no_report)
+            .report(!asked.no_report)
             .checkpoint(asked.checkpoint)
             .arguments(value(asked))
             .observe(&mut watch);
@@ -207,20 +219,7 @@ fn failed(error: &impl std::error::Error) -> Ending {
     Ending::CheckFailed
 }
 
-/// A flag that Ctrl-C raises; a second Ctrl-C ends the program at once.
-pub(super) fn interrupt_flag() -> Result<Arc<AtomicBool>, CommandError> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let raised = Arc::clone(&flag);
-    ctrlc::set_handler(move || {
-        if raised.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    })
-    .map_err(|error| CommandError::NoInterrupt(error.to_string()))?;
-    Ok(flag)
-}
-
-/// Tells what there is to know, shows progress and listens for Ctrl-C.
+/// Tells what there is to know, shows progress and listens for signals.
 struct ProgressObserver<'a> {
     quiet: bool,
     /// Where the run was when it was saved, if it goes on.
@@ -250,7 +249,7 @@ impl JobObserver for ProgressObserver<'_> {
         if let (Some(CheckpointHeader { time, steps, .. }), false) = (self.header, self.quiet) {
             say(&format!("going on at t = {time} s, after {steps} steps\n"));
         }
-        self.interrupt = interrupt_flag();
+        self.interrupt = interrupt_flag().map_err(CommandError::NoInterrupt);
     }
 
     fn accepted(&mut self, now: &Moment) -> Control {
@@ -270,7 +269,7 @@ impl JobObserver for ProgressObserver<'_> {
 }
 
 impl ProgressObserver<'_> {
-    /// Whether Ctrl-C lets us go on.
+    /// Whether a signal lets us go on.
     fn control(&self) -> Control {
         let goes_on = self.interrupt.as_ref().is_ok_and(|flag| !flag.load(Ordering::Relaxed));
         if goes_on { Control::Continue } else { Control::Stop }

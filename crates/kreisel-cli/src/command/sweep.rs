@@ -1,9 +1,9 @@
 //! `kreisel sweep`: many runs of one model with other parameters.
 
 use super::flag::{Json, Model, json_text};
-use super::run::interrupt_flag;
 use super::{CommandError, Ending, counted, say};
 use crate::output::{Printer, WriteError, write_whole};
+use crate::signals::interrupt_flag;
 use crate::sweep_page;
 use indicatif::{ProgressBar, ProgressStyle};
 use kreisel::sweep::study::MAX_RUNS;
@@ -105,7 +105,7 @@ impl Sweep {
         let build = |parameters: &[(&str, &str)]| self.model.read_varied(parameters);
         let plan = study.plan(&build, &points);
         let bar = self.progress(points.len() - taken_over);
-        let stop = interrupt_flag()?;
+        let stop = interrupt_flag().map_err(CommandError::NoInterrupt)?;
         let is_done = plan.run_missing(Some(journal), &mut rows, self.threads, &stop, &|| bar.inc(1))?;
         bar.finish_and_clear();
         let interrupted = !is_done;

@@ -20,6 +20,7 @@
 //! ```
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -34,6 +35,7 @@ use super::quantity::Dimension;
 use super::scope::{self, Context, Definition, GivenParameter, ParameterValues, Scope};
 use super::source::{Place, SourceFile, Text};
 use super::value::{self, Content, Entries, Entry, Value};
+use crate::file::open_regular;
 
 /// Largest model file in bytes.
 const MAX_FILE_SIZE: u64 = 100_000_000;
@@ -152,7 +154,7 @@ impl Document {
     ) -> Result<Self, ModelErrors> {
         let shown = path.display().to_string();
         let nowhere = Place::new(&SourceFile::new(&shown, ""), 0..0);
-        let bytes = read_bytes(path)
+        let bytes = read_bytes(path, MAX_FILE_SIZE)
             .map_err(|mistake| with_nearest_file(ModelError::new(mistake, nowhere.clone()), path))?;
         let source = value::source(&shown, &bytes)?;
         let source = if is_confined { source } else { source.reaching_outside() };
@@ -620,7 +622,8 @@ impl Expander<'_> {
         if let Some(entries) = self.files.get(&at.path) {
             return Ok(Arc::clone(entries));
         }
-        let bytes = read_bytes(&at.path).map_err(|mistake| ModelError::new(mistake, file.place().clone()))?;
+        let bytes = read_bytes(&at.path, MAX_FILE_SIZE)
+            .map_err(|mistake| ModelError::new(mistake, file.place().clone()))?;
         let file_name = at.path.file_name().map_or_else(PathBuf::new, PathBuf::from);
         let source = value::source(&at.folder.join(file_name).display().to_string(), &bytes)?;
         let outside = file.place().file().reaches_outside();
@@ -754,17 +757,16 @@ fn with_nearest_file(error: ModelError, path: &Path) -> ModelError {
     error.with_nearest(&written.to_string_lossy(), names.iter().map(String::as_str))
 }
 
-/// Reads a file that is not larger than any model.
-fn read_bytes(path: &Path) -> Result<Vec<u8>, Mistake> {
-    use std::io::Read;
+/// Reads a file that a model consists of or names: a regular one that is not larger than a limit.
+pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Mistake> {
     let refuse = |error: std::io::Error| Mistake::Unreadable(error.to_string());
-    let file = std::fs::File::open(path).map_err(refuse)?;
+    let file = open_regular(path).map_err(refuse)?;
     let size = file.metadata().map_err(refuse)?.len();
-    if size > MAX_FILE_SIZE {
-        return Err(Mistake::FileTooLarge { size, limit: MAX_FILE_SIZE });
+    if size > limit {
+        return Err(Mistake::FileTooLarge { size, limit });
     }
     let mut bytes = Vec::new();
-    // A pipe or device has no size: stop reading all the same.
-    file.take(MAX_FILE_SIZE).read_to_end(&mut bytes).map_err(refuse)?;
+    // It may grow while it is read.
+    file.take(limit).read_to_end(&mut bytes).map_err(refuse)?;
     Ok(bytes)
 }

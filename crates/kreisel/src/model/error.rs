@@ -321,12 +321,19 @@ impl fmt::Display for ModelError {
         let hint = self.hint.iter().map(|hint| format!(" ({hint})"));
         let message = format!("{}: {}{}", self.place, self.mistake, hint.collect::<String>());
         // The file's own control characters must not reach a terminal.
-        let shown = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
+        let shown = |letter: char| if is_printable(letter) { letter } else { char::REPLACEMENT_CHARACTER };
         formatter.write_str(&message.chars().map(shown).collect::<String>())
     }
 }
 
 impl std::error::Error for ModelError {}
+
+/// Whether a letter only shows itself: control characters command a terminal, and marks of direction make a text read as
+/// what it is not.
+pub fn is_printable(letter: char) -> bool {
+    let turns = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !letter.is_control() && !turns
+}
 
 /// The underlined line of a place with its file; an empty file has no line to show. A line of any length
 /// is cut by the renderer to the width of a terminal.

@@ -27,7 +27,7 @@ pub mod table;
 pub mod value;
 
 pub use document::{Document, Part};
-pub use error::{ExpressionMistake, Mistake, ModelError, ModelErrors};
+pub use error::{ExpressionMistake, Mistake, ModelError, ModelErrors, is_printable};
 pub use expression::Expression;
 pub use function::SignalLaw;
 pub use kind::{Key, Need, Occurrence, PartKind, ValueKind};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::shape::{Geometry, MassProperties, Solid, Triangles};
 use crate::machine::stl;
+use crate::model::document::read_bytes;
 use crate::model::error::{Mistake, ModelError, ModelErrors};
 use crate::model::{Dimension, Key, Need, PartReader, Text, ValueKind};
 
@@ -128,23 +129,9 @@ fn read_stl(file: &Text) -> Result<Vec<[Vector3; 3]>, ModelError> {
         return Err(unreadable("it lies outside of the folder of the model".to_string())
             .with_hint("put the file into that folder or below, or give `--allow-outside`"));
     }
-    let bytes = read_bytes(&path).map_err(error)?;
+    let bytes = read_bytes(&path, stl::MAX_SIZE).map_err(error)?;
     stl::read(&bytes).map_err(|reason| {
         let what = format!("the file `{}`", file.content());
         ModelError::unsuitable(what, "an STL file of a closed surface", reason, file.place())
     })
-}
-
-fn read_bytes(path: &Path) -> Result<Vec<u8>, Mistake> {
-    use std::io::Read;
-    let refuse = |reason: std::io::Error| Mistake::Unreadable(reason.to_string());
-    let file = std::fs::File::open(path).map_err(refuse)?;
-    let size = file.metadata().map_err(refuse)?.len();
-    if size > stl::MAX_SIZE {
-        return Err(Mistake::FileTooLarge { size, limit: stl::MAX_SIZE });
-    }
-    let mut bytes = Vec::new();
-    // A pipe or device has no size: stop reading all the same.
-    file.take(stl::MAX_SIZE).read_to_end(&mut bytes).map_err(refuse)?;
-    Ok(bytes)
 }

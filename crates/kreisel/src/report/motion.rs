@@ -1,5 +1,6 @@
 //! The motion of the nodes, read back from `trajectory.vtkhdf` at as many times as a picture needs.
 
+use crate::file::read_own;
 use crate::lie::{Pose, UnitQuaternion, Vector3, so3};
 use nalgebra::Quaternion;
 use std::path::{Path, PathBuf};
@@ -57,6 +58,8 @@ impl RecordedMotion {
             message: error.to_string(),
         };
         // Piece by piece: the file of a long run is larger than the memory that a picture is worth.
+        read_own(path)
+            .map_err(|error| MotionError::Unreadable { path: path.to_owned(), message: error.to_string() })?;
         let file = hdf5_pure::File::open_streaming(path).map_err(unreadable)?;
         let size = std::fs::metadata(path).map_or(0, |data| data.len());
         // Tables are stored as they are, so that none is longer than its file.

@@ -2,6 +2,7 @@
 
 use super::motion::RecordedMotion;
 use super::{FILE, ReportError};
+use crate::file::own_bytes;
 use crate::results::{CsvTable, EndStatus, ReadError, RunSummary, Scene, csv, scene, vtkhdf};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ const MAX_POSES: usize = 180_000;
 impl Recording {
     /// Reads the folder of a run that has ended.
     pub fn read(folder: &Path) -> Result<Self, ReportError> {
-        let summary = fs::read(folder.join("run.json")).ok().and_then(|text| RunSummary::from_json(&text));
+        let summary = own_bytes(&folder.join("run.json")).ok().and_then(|text| RunSummary::from_json(&text));
         let Some(summary) = summary else { return Err(ReportError::NotResults { path: folder.to_owned() }) };
         if summary.status == EndStatus::Running {
             return Err(ReportError::NotEnded { path: folder.to_owned() });
@@ -67,7 +68,7 @@ fn read_table(path: &Path) -> Result<CsvTable, ReportError> {
 }
 
 fn read_scene(path: &Path) -> Result<Scene, ReportError> {
-    let text = fs::read(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+    let text = own_bytes(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
     let scene: Scene = serde_json::from_slice(&text)
         .map_err(|error| ReportError::BadScene { path: path.to_owned(), line: error.line() })?;
     if !scene.is_consistent() {

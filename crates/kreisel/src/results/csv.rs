@@ -6,6 +6,7 @@
 
 use super::channel::{self, Channel, find_signal};
 use super::error::{ReadError, WriteError};
+use crate::file::read_own;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -132,7 +133,7 @@ pub struct CsvTable {
 impl CsvTable {
     /// Reads a table that [`CsvWriter`] wrote.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
-        let file = File::open(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+        let file = read_own(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
         Self::read_from(BufReader::new(file), path)
     }
 

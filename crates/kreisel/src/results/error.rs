@@ -14,7 +14,7 @@ pub enum WriteError {
         /// What was to be written.
         path: PathBuf,
     },
-    /// No room is left, on the disk or in the user's quota.
+    /// No room is left, on the disk, in the user's quota or below the limit of a file's size.
     #[error("cannot write `{}`: the disk is full", path.display())]
     DiskFull {
         /// What was to be written.
@@ -141,7 +141,9 @@ impl WriteError {
         let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { path },
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                Self::DiskFull { path }
+            }
             io::ErrorKind::NotADirectory => Self::NotAFolder { path },
             _ => Self::Io { path, source },
         }

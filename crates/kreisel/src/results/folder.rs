@@ -5,13 +5,13 @@
 //! partial files, which are readable up to their last flush, and whatever an earlier run had finished; the
 //! next run sweeps the partial files away.
 //!
-//! A folder is taken over when it is new, empty, or holds the `run.json` of the same model; only files that
-//! this
-//! `run.json` lists are ever replaced or removed. The file `.kreisel-lock` keeps two runs apart, and lists the files
+//! A folder is taken over when it is new, empty, or holds the `run.json` of the same model; only files that this
+//! `run.json` lists are ever replaced or removed, and none is opened through a link. The file `.kreisel-lock` keeps two runs apart, and lists the files
 //! that are being written; the operating system frees the lock when a run dies.
 
 use super::error::WriteError;
 use super::run_summary::{ModelIdentity, RunSummary};
+use crate::file::{open_own, own_bytes, read_own};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Component, Path, PathBuf};
@@ -93,7 +93,7 @@ impl OutputFolder {
             fs::rename(&path, &partial).map_err(|source| WriteError::io(&partial, source))?;
         }
         self.list_file(name)?;
-        let file = OpenOptions::new().read(true).write(true).open(&partial);
+        let file = open_own(OpenOptions::new().read(true).write(true), &partial);
         file.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => WriteError::NotResumable { path: partial, reason: "it is not there" },
             _ => WriteError::io(&partial, source),
@@ -187,7 +187,7 @@ impl OutputFolder {
     }
 
     fn previous_is_unfinished(&self) -> bool {
-        let summary = fs::read(self.path.join(SUMMARY)).ok().and_then(|text| RunSummary::from_json(&text));
+        let summary = own_bytes(&self.path.join(SUMMARY)).ok().and_then(|text| RunSummary::from_json(&text));
         summary.is_some_and(|summary| summary.status == super::EndStatus::Running)
     }
 
@@ -224,7 +224,7 @@ impl OutputFolder {
     fn publish(&self, name: &str) -> Result<(), WriteError> {
         let partial = self.partial_path(name);
         let target = self.path.join(name);
-        File::open(&partial)
+        read_own(&partial)
             .and_then(|file| file.sync_all())
             .and_then(|()| fs::rename(&partial, &target))
             .map_err(|source| WriteError::io(&target, source))
@@ -234,7 +234,7 @@ impl OutputFolder {
 /// The summary that an earlier run of ours left in the folder.
 fn previous_summary(folder: &Path) -> Result<Option<RunSummary>, WriteError> {
     let path = folder.join(SUMMARY);
-    match fs::read(&path) {
+    match own_bytes(&path) {
         Ok(text) => Ok(RunSummary::from_json(&text)),
         Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(WriteError::io(&path, source)),
@@ -270,7 +270,7 @@ fn is_empty(folder: &Path) -> Result<bool, WriteError> {
 
 fn lock(folder: &Path) -> Result<File, WriteError> {
     let path = folder.join(LOCK);
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+    let file = open_own(OpenOptions::new().read(true).write(true).create(true).truncate(false), &path);
     let file = file.map_err(|source| WriteError::io(&path, source))?;
     match file.try_lock() {
         Ok(()) => Ok(file),

@@ -28,6 +28,7 @@ use super::files::ResultFiles;
 use super::output::OUTPUTS;
 use super::recorder::{NullSink, Recorder, Sink};
 use crate::bytes::{Damaged, Reader, Writer};
+use crate::file::{own_bytes, read_own};
 use crate::integrate::{ResumeError, StartError};
 use crate::machine::Machine;
 use crate::machine::RunPlan;
@@ -196,7 +197,7 @@ impl Checkpoint {
         use std::io::Read;
         let path = folder.join(CHECKPOINT);
         let io = |source: std::io::Error| CheckpointError::Io { path: path.clone(), source };
-        let file = match std::fs::File::open(&path) {
+        let file = match read_own(&path) {
             Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
                 return Err(CheckpointError::missing(folder));
             }
@@ -291,7 +292,7 @@ impl CheckpointError {
 }
 
 fn summary(folder: &Path) -> Option<RunSummary> {
-    RunSummary::from_json(&std::fs::read(folder.join("run.json")).ok()?)
+    RunSummary::from_json(&own_bytes(&folder.join("run.json")).ok()?)
 }
 
 impl Machine {

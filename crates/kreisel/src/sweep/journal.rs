@@ -4,6 +4,7 @@
 //! that is not whole is left out. Numbers are written as the bits that they are.
 
 use super::run::{Outcome, SweepRow};
+use crate::file::open_own;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -85,8 +86,8 @@ impl Journal {
         count: usize,
     ) -> Result<(Self, Vec<SweepRow>), JournalError> {
         let failed = |source| JournalError::Io { path: path.to_owned(), source };
-        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-        let mut file = options.map_err(failed)?;
+        let file = open_own(OpenOptions::new().read(true).write(true).create(true).truncate(false), path);
+        let mut file = file.map_err(failed)?;
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(failed)?;
         // What follows the last line end was not written whole.

@@ -212,6 +212,52 @@ fn symbolic_links_in_the_folder_are_replaced_not_followed() {
     assert!(fs::symlink_metadata(path.join("trajectory.csv")).unwrap().is_file());
 }
 
+/// Somebody else's file beside a results folder, and what leads to it under a name of ours.
+#[cfg(unix)]
+fn trap(dir: &TempDir, path: &Path, name: &str) -> PathBuf {
+    let victim = dir.path().join("victim");
+    fs::write(&victim, "keep").unwrap();
+    let _ = fs::remove_file(path.join(name));
+    std::os::unix::fs::symlink(&victim, path.join(name)).unwrap();
+    victim
+}
+
+#[cfg(unix)]
+#[test]
+fn a_lock_that_is_a_link_is_refused_and_its_target_kept() {
+    let (dir, path) = place();
+    run(&path, "trajectory.csv", "1");
+    let victim = trap(&dir, &path, ".kreisel-lock");
+    for error in [
+        OutputFolder::begin(&path, model(), false).unwrap_err(),
+        OutputFolder::begin(&path, model(), true).unwrap_err(),
+        OutputFolder::resume(&path, model()).unwrap_err(),
+    ] {
+        assert!(error.to_string().contains("symbolic link"), "{error}");
+    }
+    assert_eq!(fs::read(&victim).unwrap(), b"keep");
+    // A second name of somebody's file is no better than a link.
+    fs::remove_file(path.join(".kreisel-lock")).unwrap();
+    fs::hard_link(&victim, path.join(".kreisel-lock")).unwrap();
+    let error = OutputFolder::begin(&path, model(), false).unwrap_err();
+    assert!(error.to_string().contains("another name"), "{error}");
+    assert_eq!(fs::read(&victim).unwrap(), b"keep");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_goes_on_with_no_table_that_is_a_link() {
+    for name in ["trajectory.csv", "trajectory.partial.csv"] {
+        let (dir, path) = place();
+        run(&path, "trajectory.csv", "1");
+        let victim = trap(&dir, &path, name);
+        let mut folder = OutputFolder::resume(&path, model()).unwrap();
+        let error = folder.reopen("trajectory.csv").unwrap_err();
+        assert!(error.to_string().contains("symbolic link"), "{name}: {error}");
+        assert_eq!(fs::read(&victim).unwrap(), b"keep");
+    }
+}
+
 #[test]
 fn a_file_in_the_folders_place_is_named() {
     let (dir, _) = place();
