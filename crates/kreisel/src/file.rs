@@ -58,7 +58,12 @@ fn link() -> io::Error {
 }
 
 fn regular(file: File) -> io::Result<File> {
-    if file.metadata()?.is_file() { Ok(file) } else { Err(refused("it is not a regular file")) }
+    let kind = file.metadata()?.file_type();
+    match kind.is_file() {
+        true => Ok(file),
+        false if kind.is_dir() => Err(refused("it is a folder")),
+        false => Err(refused("it is not a regular file")),
+    }
 }
 
 #[cfg(unix)]
