@@ -9,4 +9,5 @@ pub mod figure;
 pub mod output;
 pub mod picture;
 pub mod reproduce;
+mod shipped;
 mod sweep_page;

@@ -2,7 +2,7 @@
 
 use super::flag::{Json, Model, json_text};
 use super::run::{identity, value};
-use super::{CommandError, Ending, say_notes};
+use super::{CommandError, Ending, say_notes, warn_of_replacement};
 use crate::output::{Printer, WriteError, write_whole};
 use clap::ValueEnum;
 use kreisel::dae::{Note, NoteKind, Notes};
@@ -10,7 +10,7 @@ use kreisel::kinematics::NodeId;
 use kreisel::machine::Machine;
 use kreisel::modes::{Linearized, Mode, ModeSettings};
 use kreisel::results::{
-    Channel, CsvWriter, EndStatus, OutputFolder, RunSummary, VtkHdfWriter, matrix_market,
+    Channel, Computation, CsvWriter, EndStatus, OutputFolder, RunSummary, VtkHdfWriter, matrix_market,
 };
 use kreisel::run::{About, MachineModes};
 use serde::Serialize;
@@ -23,7 +23,7 @@ use std::time::Instant;
 /// Find frequencies, damping and shapes of small motions about a state.
 ///
 /// Constraints are projected out. Writes `modes.csv` (a row per mode), `mode-shapes.csv` (a row per coordinate), `modes.vtkhdf` (each mode as
-/// one step, displaced by it; its shape in place of velocities) and `run.json`; `overdamped.csv` where motions decay without oscillation.
+/// one step, displaced by it; its shape in place of velocities) and `modes.json`; `overdamped.csv` where motions decay without oscillation.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   kreisel modes models/princeton-beam.toml --about static --count 6
@@ -33,7 +33,7 @@ pub struct Modes {
     model: Model,
 
     /// Number of modes, the slowest first; overdamped ones are listed apart and do not count
-    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = mode_count)]
     count: usize,
 
     /// The state about which the machine moves
@@ -70,6 +70,13 @@ enum State {
     Static,
 }
 
+fn mode_count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err("ask for at least one mode".to_owned()),
+    }
+}
+
 /// Most velocity coordinates for which a state space is written: it is dense.
 const MAX_DENSE: usize = 600;
 
@@ -82,6 +89,9 @@ impl Modes {
             Some(folder) => folder.clone(),
             None => OutputFolder::default_path(self.model.path())?,
         };
+        if !self.quiet {
+            warn_of_replacement(&folder, Computation::Modes);
+        }
         let began = Instant::now();
         let about = match self.about {
             State::Initial => About::Initial,
@@ -113,7 +123,7 @@ impl Modes {
             overdamped: &overdamped,
         });
         summary.add_notes(&notes);
-        let mut output = OutputFolder::begin(&folder, summary.model.clone(), self.force)?;
+        let mut output = OutputFolder::begin(&folder, Computation::Modes, summary.model.clone(), self.force)?;
         if let Err(error) = write_results(&mut output, &machine, &found) {
             // The first error is the one worth telling.
             let _ = output.abandon();

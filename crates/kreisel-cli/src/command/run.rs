@@ -1,13 +1,13 @@
 //! `kreisel run`: runs a model and writes its results.
 
 use super::flag::{Json, Model, json_text, parse_every};
-use super::{CommandError, Ending, counted, say, say_notes, say_warning};
+use super::{CommandError, Ending, counted, say, say_notes, say_warning, warn_of_replacement};
 use crate::output::Printer;
 use indicatif::{ProgressBar, ProgressStyle};
 use kreisel::dae::{Control, Notes};
 use kreisel::machine::{Machine, RunPlan};
 use kreisel::report;
-use kreisel::results::{ModelIdentity, OutputFolder, RunSummary, Verdict};
+use kreisel::results::{Computation, ModelIdentity, OutputFolder, RunSummary, Verdict};
 use kreisel::run::{
     Accuracy, Checkpoint, CheckpointHeader, ErrorEstimate, Every, Job, JobObserver, JobOutcome, Moment,
     RunEnding,
@@ -30,9 +30,8 @@ use std::time::{Duration, Instant};
 #[command(after_help = "Examples:
   kreisel run models/heavy-top.toml
   kreisel run models/heavy-top.toml --end-time \"200 ms\" --step \"0.1 ms\" --out results/short
-  kreisel run pendulum.toml --set length=\"50 cm\" --json
-  kreisel run models/heavy-top.toml --checkpoint 60s
-  kreisel run --resume results/heavy-top")]
+  kreisel run models/pendulum.toml --set length=\"50 cm\" --json
+  kreisel run models/heavy-top.toml --checkpoint 60s   # and after a crash: kreisel run --resume results/heavy-top")]
 pub struct Run {
     #[command(flatten)]
     model: Option<Model>,
@@ -130,6 +129,9 @@ impl Run {
             Some(folder) => folder.to_owned(),
             None => OutputFolder::default_path(asked.model.path())?,
         };
+        if from.is_none() && !self.quiet {
+            warn_of_replacement(&folder, Computation::Run);
+        }
         let mut watch = ProgressObserver::new(&plan, from.map(Checkpoint::header), self.quiet);
         let job = Job::new(&machine, &plan)
             .report(!self.no_report)
