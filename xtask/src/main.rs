@@ -6,6 +6,8 @@
 mod bench;
 mod book;
 mod cargo;
+mod chart;
+mod dist;
 mod house;
 mod instructions;
 mod python;
@@ -27,6 +29,7 @@ cargo xtask house          count arrows, methods, names and lines of the library
 cargo xtask viewer         build the page that shows a run, from viewer/
 cargo xtask gallery        photograph reports for the book, in Chromium
 cargo xtask wheel          build the Python package as a wheel into target/wheels
+cargo xtask dist           archive, wheel and notes of a release into target/dist
 cargo xtask supply-chain   licences, versions and build scripts of dependencies against deny.toml
 cargo xtask sbom           list all dependencies as CycloneDX into target/kreisel.cdx.json
 cargo xtask torture        kill runs at 200 random moments and let them go on
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
         ["viewer"] => conclude(viewer::build()),
         ["house", ref options @ ..] => conclude(house::run(options)),
         ["gallery"] => conclude(viewer::gallery()),
+        ["dist"] => conclude(dist::run()),
         ["wheel"] => conclude(python::wheel()),
         ["supply-chain"] => conclude(supply::check()),
         ["sbom"] => conclude(supply::bill_of_materials()),
@@ -124,7 +128,7 @@ fn refresh() -> Result<(), String> {
     for id in FIGURES {
         cargo::kreisel(&["reproduce", id, "--plot", "book/src/figures"])?;
     }
-    Ok(())
+    chart::draw()
 }
 
 /// The root of the workspace.

@@ -30,6 +30,7 @@ use kreisel::results::{self, Computation};
 use kreisel::run::{CheckpointError, RunError};
 use kreisel::statics::StaticsError;
 use kreisel::sweep::{JournalError, MeasureError, SweepError};
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -312,7 +313,14 @@ fn checkpoint_exit_code(error: &CheckpointError) -> u8 {
 
 /// Runs the command with the arguments of the process.
 pub fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
+    ExitCode::from(run(std::env::args_os()))
+}
+
+/// Runs the command with these arguments, the program's name first; the exit code is that of the process.
+///
+/// Help, the version and arguments that cannot be read end the process at once.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let result = match Arguments::parse_from(arguments).command {
         Command::Run(command) => command.run(),
         Command::Static(command) => command.run(),
         Command::Modes(command) => command.run(),
@@ -328,12 +336,12 @@ pub fn main() -> ExitCode {
         Command::Reproduce(command) => command.run(),
     };
     match result {
-        Ok(Ending::Done) => ExitCode::SUCCESS,
-        Ok(Ending::CheckFailed) => ExitCode::from(1),
-        Ok(Ending::Interrupted) => ExitCode::from(130),
+        Ok(Ending::Done) => 0,
+        Ok(Ending::CheckFailed) => 1,
+        Ok(Ending::Interrupted) => 130,
         Err(error) => {
             say(&error.message());
-            ExitCode::from(error.exit_code())
+            error.exit_code()
         }
     }
 }

@@ -30,7 +30,7 @@ use std::time::Instant;
   kreisel modes models/heavy-top.toml --matrices matrices")]
 pub struct Modes {
     #[command(flatten)]
-    model: Model,
+    model: Model<false>,
 
     /// Number of modes, the slowest first; overdamped ones are listed apart and do not count
     #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = mode_count)]
@@ -41,19 +41,19 @@ pub struct Modes {
     about: State,
 
     /// Write the matrices M, C, K, B and the state space into the folder DIR, in the Matrix Market format
-    #[arg(long, value_name = "DIR")]
+    #[arg(help_heading = "Results", long, value_name = "DIR")]
     matrices: Option<PathBuf>,
 
     /// Write the results into the folder DIR; `results/<model>` if not given
-    #[arg(long, value_name = "DIR")]
+    #[arg(help_heading = "Results", long, value_name = "DIR")]
     out: Option<PathBuf>,
 
     /// Take the folder even if it holds something else than results of this model
-    #[arg(long)]
+    #[arg(help_heading = "Results", long)]
     force: bool,
 
     /// Print nothing but errors
-    #[arg(long, short)]
+    #[arg(help_heading = "Results", long, short)]
     quiet: bool,
 
     #[command(flatten)]

@@ -29,7 +29,7 @@ use std::time::Instant;
 A run starts from the equilibrium if its model says `start = \"static\"` in `[simulation]`.")]
 pub struct Static {
     #[command(flatten)]
-    model: Model,
+    model: Model<false>,
 
     /// Load factor to be reached: 1 means the loads as the model gives them
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0, allow_hyphen_values = true)]
@@ -52,15 +52,15 @@ pub struct Static {
     path_step: Option<f64>,
 
     /// Write the results into the folder DIR; `results/<model>` if not given
-    #[arg(long, value_name = "DIR")]
+    #[arg(help_heading = "Results", long, value_name = "DIR")]
     out: Option<PathBuf>,
 
     /// Take the folder even if it holds something else than results of this model
-    #[arg(long)]
+    #[arg(help_heading = "Results", long)]
     force: bool,
 
     /// Print nothing but errors
-    #[arg(long, short)]
+    #[arg(help_heading = "Results", long, short)]
     quiet: bool,
 
     #[command(flatten)]

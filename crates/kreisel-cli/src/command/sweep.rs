@@ -49,7 +49,7 @@ pub struct Sweep {
     seed: u64,
 
     /// Write the table into the folder DIR; `results/<model>-sweep` if not given
-    #[arg(long, value_name = "DIR")]
+    #[arg(help_heading = "Results", long, value_name = "DIR")]
     out: Option<PathBuf>,
 
     /// Number of threads; one for each core if not given
@@ -57,7 +57,7 @@ pub struct Sweep {
     threads: usize,
 
     /// Print nothing but errors
-    #[arg(long, short)]
+    #[arg(help_heading = "Results", long, short)]
     quiet: bool,
 
     #[command(flatten)]
