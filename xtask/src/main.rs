@@ -28,6 +28,7 @@ cargo xtask refresh        rewrite what is generated
 cargo xtask house          count arrows, methods, names and lines of the library; --arrows, --names, --files
 cargo xtask viewer         build the page that shows a run, from viewer/
 cargo xtask gallery        photograph reports for the book, in Chromium
+cargo xtask chart          draw the README's chart of speed from benches/README.md
 cargo xtask wheel          build the Python package as a wheel into target/wheels
 cargo xtask dist           archive, wheel and notes of a release into target/dist
 cargo xtask supply-chain   licences, versions and build scripts of dependencies against deny.toml
@@ -79,6 +80,7 @@ fn main() -> ExitCode {
         ["refresh"] => conclude(refresh()),
         ["viewer"] => conclude(viewer::build()),
         ["house", ref options @ ..] => conclude(house::run(options)),
+        ["chart"] => conclude(chart::draw()),
         ["gallery"] => conclude(viewer::gallery()),
         ["dist"] => conclude(dist::run()),
         ["wheel"] => conclude(python::wheel()),

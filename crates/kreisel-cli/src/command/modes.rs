@@ -9,8 +9,10 @@ use kreisel::dae::{Note, NoteKind, Notes};
 use kreisel::kinematics::NodeId;
 use kreisel::machine::Machine;
 use kreisel::modes::{Linearized, Mode, ModeSettings};
+use kreisel::report::{self, RecordedMotion, Recording};
 use kreisel::results::{
-    Channel, Computation, CsvWriter, EndStatus, OutputFolder, RunSummary, VtkHdfWriter, matrix_market,
+    Channel, Computation, CsvTable, CsvWriter, EndStatus, OutputFolder, RunSummary, VtkHdfWriter,
+    matrix_market,
 };
 use kreisel::run::{About, MachineModes};
 use serde::Serialize;
@@ -22,7 +24,7 @@ use std::time::Instant;
 
 /// Find frequencies, damping and shapes of small motions about a state.
 ///
-/// Constraints are projected out. Writes `modes.csv` (a row per mode), `mode-shapes.csv` (a row per coordinate), `modes.vtkhdf` (each mode as
+/// Constraints are projected out. Writes `modes.html` (the machine moving in each mode; open it in a browser), `modes.csv` (a row per mode), `mode-shapes.csv` (a row per coordinate), `modes.vtkhdf` (each mode as
 /// one step, displaced by it; its shape in place of velocities) and `modes.json`; `overdamped.csv` where motions decay without oscillation.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -123,8 +125,9 @@ impl Modes {
             overdamped: &overdamped,
         });
         summary.add_notes(&notes);
+        let page = report::page(&recording(&folder, &summary, &machine, &found));
         let mut output = OutputFolder::begin(&folder, Computation::Modes, summary.model.clone(), self.force)?;
-        if let Err(error) = write_results(&mut output, &machine, &found) {
+        if let Err(error) = write_results(&mut output, &machine, &found, &page) {
             // The first error is the one worth telling.
             let _ = output.abandon();
             return Err(error.into());
@@ -230,8 +233,12 @@ fn text(lines: &[ModeLine], overdamped: &[ModeLine], paths: &[PathBuf]) -> Strin
         let (part, share) = (&line.dominant_part, 100.0 * line.share);
         let _ = writeln!(text, "{:>4}  {:>16.9e}  {:>13}  {part} ({share:.0} %)", index + 1, -line.real, "");
     }
-    for path in paths {
+    let (pages, others): (Vec<_>, Vec<_>) = paths.iter().partition(|path| path.ends_with(PAGE));
+    for path in others {
         let _ = writeln!(text, "{:<18}{}", "written", path.display());
+    }
+    for path in pages {
+        let _ = writeln!(text, "{:<18}{} (open it in a browser)", "report", path.display());
     }
     text
 }
@@ -240,8 +247,16 @@ fn write_results(
     output: &mut OutputFolder,
     machine: &Machine,
     found: &MachineModes,
+    page: &str,
 ) -> Result<(), kreisel::results::WriteError> {
     let folder = output.path().to_owned();
+    let mut write_text = |name: &str, text: &str| {
+        let file = output.create(name)?;
+        io::Write::write_all(&mut &file, text.as_bytes())
+            .map_err(|source| kreisel::results::WriteError::io(&folder.join(name), source))
+    };
+    write_text(PAGE, page)?;
+    write_text("mode-shapes.csv", &shapes(machine, found))?;
     let channels = [
         Channel::new("frequency", "Hz"),
         Channel::new("damping-ratio", "1"),
@@ -273,10 +288,31 @@ fn write_results(
         }
         table.finish()?;
     }
-    let file = output.create("mode-shapes.csv")?;
-    let path = folder.join("mode-shapes.csv");
-    io::Write::write_all(&mut &file, shapes(machine, found).as_bytes())
-        .map_err(|source| kreisel::results::WriteError::io(&path, source))
+    Ok(())
+}
+
+/// The page with the moving shapes.
+const PAGE: &str = "modes.html";
+
+/// The modes as a motion, each with a cycle from its number, counted from 0, to the next.
+fn recording(folder: &Path, summary: &RunSummary, machine: &Machine, found: &MachineModes) -> Recording {
+    /// Poses of one page, at most.
+    const MAX_POSES: usize = 180_000;
+    /// Part of the time between two numbers that a cycle fills, so that the next one begins after it.
+    const CYCLE: f64 = 0.999;
+    let node_count = machine.system().node_count();
+    let frames = (MAX_POSES / (node_count * found.modes.len()).max(1)).clamp(8, 32);
+    let mut motion = RecordedMotion { node_count, ..RecordedMotion::default() };
+    for (number, mode) in found.modes.iter().enumerate() {
+        for frame in 0..=frames {
+            let part = frame as f64 / frames as f64;
+            motion.times.push(number as f64 + CYCLE * part);
+            let nodes = machine.mode_moment(found, mode, part * std::f64::consts::TAU);
+            motion.poses.extend(nodes.iter().map(|node| RecordedMotion::pose(node.position, node.rotation)));
+        }
+    }
+    let table = CsvTable { times: Vec::new(), signals: Vec::new(), columns: Vec::new() };
+    Recording { folder: folder.to_owned(), summary: summary.clone(), scene: machine.scene(), table, motion }
 }
 
 /// A row per coordinate: its name, then real and imaginary part of each mode, overdamped ones last.
