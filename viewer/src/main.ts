@@ -147,7 +147,8 @@ try {
   stage = new Stage(recording, picture);
   picture.append(toolbar(stage), el("span", { class: "grid-note" },
     stage.strainScale > 0 ? el("i", { class: "strain-bar" }) : null,
-    stage.strainScale > 0 ? `strain up to ${written(Number(stage.strainScale.toPrecision(2)))}, ` : "", `grid ${written(stage.gridStep)} m`));
+    // How large a mode is has no meaning.
+    stage.strainScale === 0 ? "" : recording.modes ? "strain, " : `strain up to ${written(Number(stage.strainScale.toPrecision(2)))}, `, `grid ${written(stage.gridStep)} m`));
 } catch (error) {
   picture.append(el("p", { class: "hint no-webgl" }, `The 3-D picture needs WebGL, which this browser does not give (${String(error)}). Plots and numbers work.`));
 }

@@ -49,6 +49,11 @@ pub fn browse() -> Result<(), String> {
         run_model(&root().join(format!("models/{name}.toml")), &folder.join(name), &[])?;
         cargo::kreisel(&["export", &folder.join(name).to_string_lossy(), "--gltf"])?;
     }
+    let (beam, out) = (root().join("models/right-angle-beam.toml"), folder.join("right-angle-beam"));
+    let asked = ["--count", "4", "--quiet"];
+    cargo::kreisel(
+        &[&["modes", &beam.to_string_lossy(), "--out", &out.to_string_lossy()], &asked[..]].concat(),
+    )?;
     run_model(&hostile_model(&folder)?, &folder.join("hostile"), &["--end-time", "10 ms"])?;
     let words = output(Command::new("node").arg("viewer/test/browser.mjs").arg(&folder))?;
     say(&words);
