@@ -16,8 +16,8 @@ export class Clock {
   private pending = false;
 
   constructor(
-    readonly start: number,
-    readonly end: number,
+    public start: number,
+    public end: number,
     private readonly frames: Float64Array,
   ) {
     this.time = start;
@@ -30,6 +30,12 @@ export class Clock {
 
   onChange(listener: () => void): void {
     this.listeners.push(listener);
+  }
+
+  /** Goes round and round within a part of the time. */
+  setRange(start: number, end: number): void {
+    [this.start, this.end] = [start, end];
+    this.set(start);
   }
 
   set(time: number): void {

@@ -92,6 +92,16 @@ export interface RunData {
   files: string[];
 }
 
+/** A mode of a machine: its frames lie between its number and the next. */
+export interface Mode {
+  frequency: number;
+  "damping-ratio": number;
+  real: number;
+  imaginary: number;
+  "dominant-part": string;
+  share: number;
+}
+
 interface RawGroup {
   name: string;
   signals: { name: string; unit: string; values: string }[];
@@ -183,6 +193,12 @@ export class Recording {
   /** The model's file, without the folder in which it lies. */
   get modelFile(): string {
     return this.run.model.path.split(/[\\/]/).pop() ?? "";
+  }
+
+  /** Modes in place of a motion, where these were computed. */
+  get modes(): Mode[] | null {
+    const modes = this.run.statistics?.modes;
+    return Array.isArray(modes) && modes.length > 0 ? (modes as Mode[]) : null;
   }
 
   get start(): number {

@@ -26,11 +26,13 @@ export function facts(recording: Recording, box: HTMLElement): void {
     ["beams", scene.beams.length ? String(scene.beams.length) : ""],
   ]);
   card("Settings", entries(run.settings));
-  card("Statistics", [...entries(run.statistics), ["wall time", `${written(run["wall-time"])} s`]]);
+  // Modes have a list of their own.
+  const { modes: _, overdamped: __, ...statistics } = run.statistics ?? {};
+  card("Statistics", [...entries(statistics), ["wall time", `${written(run["wall-time"])} s`]]);
   notes("Assumed", run.assumptions, "");
   card("This page", [
-    ["made by", `Kreisel ${run.version}`], ["curves", thinning(recording)], ["motion", motion(recording)],
-    ["full data", "trajectory.csv and trajectory.vtkhdf beside this page"],
+    ["made by", `Kreisel ${run.version}`], ["curves", recording.modes ? "" : thinning(recording)], ["motion", recording.modes ? "" : motion(recording)],
+    ["full data", recording.modes ? "modes.csv, mode-shapes.csv and modes.vtkhdf beside this page" : "trajectory.csv and trajectory.vtkhdf beside this page"],
   ]);
   box.append(...cards);
 }

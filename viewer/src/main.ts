@@ -5,6 +5,7 @@ import { Clock } from "./clock";
 import { Recording, written } from "./data";
 import { el, icon, prose } from "./dom";
 import { facts } from "./facts";
+import { showModes } from "./modes";
 import { Panel } from "./panel";
 import { Plots } from "./plots";
 import { Saver } from "./save";
@@ -27,7 +28,7 @@ function header(): HTMLElement {
         el("span", { class: `chip ${run.status}` }, STATUS[run.status] ?? run.status),
         run.verdict === "doubtful" ? el("a", { class: "chip warned", href: "#facts", title: "Something casts doubt on the result: see the warnings" }, "doubtful") : null,
         run.warnings.length > 0 ? el("a", { class: "chip warned", href: "#facts" }, run.warnings.length === 1 ? "1 warning" : `${run.warnings.length} warnings`) : null,
-        el("span", {}, model), el("span", {}, `${written(recording.start)} s to ${written(recording.end)} s`),
+        el("span", {}, model), el("span", {}, recording.modes ? `${recording.modes.length} modes` : `${written(recording.start)} s to ${written(recording.end)} s`),
         el("span", {}, `Kreisel ${run.version}`))),
     theme);
 }
@@ -79,7 +80,7 @@ function transport(): HTMLElement {
     slider.value = String(Math.round(part * 100000));
     slider.style.setProperty("--part", `${(100 * part).toFixed(2)}%`);
     slider.setAttribute("aria-valuetext", `${written(clock.time)} seconds`);
-    readout.textContent = `${clock.time.toFixed(digits)} s`;
+    readout.textContent = recording.modes ? `${(360 * (clock.time - clock.start)).toFixed(0)}°` : `${clock.time.toFixed(digits)} s`;
     speed.value = String(clock.speed);
     if (wasPlaying === clock.playing) return;
     wasPlaying = clock.playing;
@@ -146,7 +147,8 @@ try {
   stage = new Stage(recording, picture);
   picture.append(toolbar(stage), el("span", { class: "grid-note" },
     stage.strainScale > 0 ? el("i", { class: "strain-bar" }) : null,
-    stage.strainScale > 0 ? `strain up to ${written(Number(stage.strainScale.toPrecision(2)))}, ` : "", `grid ${written(stage.gridStep)} m`));
+    // How large a mode is has no meaning.
+    stage.strainScale === 0 ? "" : recording.modes ? "strain, " : `strain up to ${written(Number(stage.strainScale.toPrecision(2)))}, `, `grid ${written(stage.gridStep)} m`));
 } catch (error) {
   picture.append(el("p", { class: "hint no-webgl" }, `The 3-D picture needs WebGL, which this browser does not give (${String(error)}). Plots and numbers work.`));
 }
@@ -156,7 +158,8 @@ if (stage) {
   clock.onChange(() => stage.setTime(clock.time));
   stage.setTime(clock.time);
 }
-const plots = new Plots(recording, clock, plotBox);
+const plots = recording.modes ? null : new Plots(recording, clock, plotBox);
+if (recording.modes) showModes(recording.modes, clock, plotBox);
 facts(recording, factBox);
 keys();
 
@@ -165,7 +168,7 @@ function setDark(wanted: boolean): void {
   dark = wanted;
   document.documentElement.dataset.theme = dark ? "dark" : "light";
   stage?.setDark(dark);
-  plots.setDark(dark);
+  plots?.setDark(dark);
 }
 setDark(matchMedia("(prefers-color-scheme: dark)").matches);
 

@@ -9,6 +9,7 @@ import validator from "gltf-validator";
 import { launch, open } from "./chromium.mjs";
 import { checkLayout, checkOpening, checkOrder } from "./layout.mjs";
 import { checkColours, checkScene, checkShadows, checkSizes, checkTexts } from "./picture.mjs";
+import { checkModes } from "./modes.mjs";
 import { checkCompare, checkNumbers, checkRates } from "./plots.mjs";
 import { checkLacking, checkSave } from "./save.mjs";
 import { differing, interpolate, parsed, picture, readCsv, setTime } from "./tools.mjs";
@@ -185,6 +186,7 @@ try {
   await test("shadows are soft", () => checkShadows(browser, folder));
   await test("joints and beams are drawn in the size of the machine", () => checkSizes(browser, folder));
   await test("names are code and files have no folders", () => checkTexts(browser, folder));
+  await test("modes move one by one", () => checkModes(browser, join(folder, "right-angle-beam", "modes.html")));
   await test("a picture and a video of the run are saved", () => checkSave(browser, folder, "heavy-top"));
   await test("without WebGL or codec there is a sentence", () => checkLacking(browser, folder, "heavy-top"));
   for (const name of models) await test(`the animation of ${name} is valid glTF`, () => checkGltf(join(folder, name, "animation.glb")));

@@ -6,6 +6,8 @@
 mod bench;
 mod book;
 mod cargo;
+mod chart;
+mod dist;
 mod house;
 mod instructions;
 mod python;
@@ -26,7 +28,9 @@ cargo xtask refresh        rewrite what is generated
 cargo xtask house          count arrows, methods, names and lines of the library; --arrows, --names, --files
 cargo xtask viewer         build the page that shows a run, from viewer/
 cargo xtask gallery        photograph reports for the book, in Chromium
+cargo xtask chart          draw the README's chart of speed from benches/README.md
 cargo xtask wheel          build the Python package as a wheel into target/wheels
+cargo xtask dist           archive, wheel and notes of a release into target/dist
 cargo xtask supply-chain   licences, versions and build scripts of dependencies against deny.toml
 cargo xtask sbom           list all dependencies as CycloneDX into target/kreisel.cdx.json
 cargo xtask torture        kill runs at 200 random moments and let them go on
@@ -76,7 +80,9 @@ fn main() -> ExitCode {
         ["refresh"] => conclude(refresh()),
         ["viewer"] => conclude(viewer::build()),
         ["house", ref options @ ..] => conclude(house::run(options)),
+        ["chart"] => conclude(chart::draw()),
         ["gallery"] => conclude(viewer::gallery()),
+        ["dist"] => conclude(dist::run()),
         ["wheel"] => conclude(python::wheel()),
         ["supply-chain"] => conclude(supply::check()),
         ["sbom"] => conclude(supply::bill_of_materials()),
@@ -124,7 +130,7 @@ fn refresh() -> Result<(), String> {
     for id in FIGURES {
         cargo::kreisel(&["reproduce", id, "--plot", "book/src/figures"])?;
     }
-    Ok(())
+    chart::draw()
 }
 
 /// The root of the workspace.

@@ -89,14 +89,15 @@ fn assemble_package() -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// Builds a wheel with maturin into `target/wheels`.
+/// Builds a wheel with maturin and says where it is.
 pub fn wheel() -> Result<(), String> {
     let path = build_wheel()?;
     say(&format!("the wheel is {}\n", path.display()));
     Ok(())
 }
 
-fn build_wheel() -> Result<PathBuf, String> {
+/// Builds a wheel with maturin into `target/wheels`.
+pub fn build_wheel() -> Result<PathBuf, String> {
     let python = environment("maturin", &["maturin"])?;
     let folder = cargo::target().join("wheels");
     let _ = std::fs::remove_dir_all(&folder);

@@ -1,6 +1,6 @@
 //! The steps of `cargo xtask test`.
 
-use crate::{book, cargo, house, python, root, say, supply, viewer};
+use crate::{book, cargo, dist, house, python, root, say, supply, viewer};
 use std::time::{Duration, Instant};
 
 /// Something that must hold before a change lands.
@@ -39,6 +39,14 @@ const STEPS: &[Step] = &[
     step("fuzz", "hostile input makes no reader fail", || {
         cargo::test("found", &[], &[("KREISEL_EXECUTIONS", "40000")])
     }),
+    step("workflows", "workflow files keep to their schema", || {
+        let python = python::environment("workflows", &["check-jsonschema"])?;
+        let mut command = std::process::Command::new(python);
+        command.args(["-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]);
+        command.args([".github/workflows/test.yml", ".github/workflows/release.yml"]);
+        python::output(&mut command).map(|_| ())
+    }),
+    step("dist", "from the archive to the first page in seconds, without Rust", dist::check),
     step("supply-chain", "dependencies are as deny.toml allows", supply::check),
     step("reproduce", "every experiment of the papers comes out", || cargo::kreisel(&["reproduce", "all"])),
 ];

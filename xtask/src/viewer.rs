@@ -1,6 +1,6 @@
 //! The page that shows a run: built from `viewer/`, tested in a browser, photographed for the book.
 
-use crate::python::output;
+use crate::python::{environment, output};
 use crate::{cargo, root, say};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,11 @@ pub fn browse() -> Result<(), String> {
         run_model(&root().join(format!("models/{name}.toml")), &folder.join(name), &[])?;
         cargo::kreisel(&["export", &folder.join(name).to_string_lossy(), "--gltf"])?;
     }
+    let (beam, out) = (root().join("models/right-angle-beam.toml"), folder.join("right-angle-beam"));
+    let asked = ["--count", "4", "--quiet"];
+    cargo::kreisel(
+        &[&["modes", &beam.to_string_lossy(), "--out", &out.to_string_lossy()], &asked[..]].concat(),
+    )?;
     run_model(&hostile_model(&folder)?, &folder.join("hostile"), &["--end-time", "10 ms"])?;
     let words = output(Command::new("node").arg("viewer/test/browser.mjs").arg(&folder))?;
     say(&words);
@@ -66,7 +71,74 @@ pub fn gallery() -> Result<(), String> {
     }
     let mut command = Command::new("node");
     command.arg("viewer/test/gallery.mjs").arg(&folder).arg(root().join("book/src/figures"));
-    output(command.args(GALLERY)).map(|_| ())
+    output(command.args(GALLERY))?;
+    film(&folder)?;
+    tutorials(&folder)
+}
+
+/// The moving picture of the README.
+fn film(folder: &Path) -> Result<(), String> {
+    let (results, frames) = (folder.join("stewart-platform"), folder.join("frames"));
+    run_model(&root().join("models/stewart-platform.toml"), &results, &[])?;
+    let _ = fs::remove_dir_all(&frames);
+    fs::create_dir_all(&frames).map_err(|error| format!("{}: {error}", frames.display()))?;
+    let mut photograph = Command::new("node");
+    photograph.arg("viewer/test/film.mjs").arg(results.join("report.html"));
+    output(photograph.arg(&frames).arg("40"))?;
+    let mut join = Command::new(environment("gallery", &["pillow"])?);
+    join.arg("viewer/test/gif.py").arg(&frames);
+    output(join.arg("book/src/figures/stewart-platform.gif")).map(|_| ())
+}
+
+/// Pictures at the top of the book's tutorials: name, model, flags of the run, flags of the picture.
+const TUTORIALS: [(&str, &str, &[&str], &[&str]); 5] = [
+    (
+        "swing",
+        "crates/kreisel-cli/src/command/starter.toml",
+        &["--end-time", "0.84"],
+        &["--strip", "5", "--view", "front"],
+    ),
+    (
+        "four-bar",
+        "models/four-bar.toml",
+        &["--end-time", "1"],
+        &[
+            "--frame", "0.6", "--frame", "0.7", "--frame", "0.8", "--frame", "0.9", "--frame", "1", "--view",
+            "front",
+        ],
+    ),
+    (
+        "spin-up-beam",
+        "models/spin-up-beam.toml",
+        &["--end-time", "10"],
+        &["--frame", "4", "--frame", "6", "--frame", "8", "--frame", "10", "--view", "top"],
+    ),
+    ("settling-balls", "models/settling-balls.toml", &["--end-time", "0.2"], &["--strip", "4"]),
+    ("rotor", "validation/ross/rotor.toml", &["--end-time", "1 ms"], &["--size", "720,300"]),
+];
+
+fn tutorials(folder: &Path) -> Result<(), String> {
+    for (name, model, run, picture) in TUTORIALS {
+        let results = folder.join("tutorials").join(name);
+        run_model(&root().join(model), &results, &[&["--no-report"], run].concat())?;
+        let (results, to) = (results.to_string_lossy(), format!("book/src/figures/tutorial-{name}.png"));
+        cargo::kreisel(&[&["render", &results, "-o", &to, "--size", "240,200"], picture].concat())?;
+    }
+    let car = folder.join("tutorials/car");
+    run_model(&root().join("models/active-suspension.toml"), &car, &["--no-report"])?;
+    let ride = ["--sensor", "body-guide.displacement", "--sensor", "wheel-guide.displacement"];
+    let to = ["-o", "book/src/figures/tutorial-quarter-car.png"];
+    cargo::kreisel(&[&["plot", &car.to_string_lossy()], &ride[..], &to].concat())?;
+    let study = folder.join("tutorials/study");
+    let _ = fs::remove_dir_all(&study);
+    let model = "crates/kreisel-cli/src/command/starter.toml";
+    let asked = ["--vary", "length=0.25:2:8", "--measure", "quarter = first(rod.position.x, 0)", "--quiet"];
+    cargo::kreisel(&[&["sweep", model, "--out", &study.to_string_lossy()], &asked[..]].concat())?;
+    let page = fs::read_to_string(study.join("sweep.html")).map_err(|error| error.to_string())?;
+    let svg = page.split_once("<svg").and_then(|(_, rest)| rest.split_once("</svg>"));
+    let svg =
+        svg.map(|(inside, _)| format!("<svg{inside}</svg>\n")).ok_or("the page of a sweep has no plot")?;
+    fs::write(root().join("book/src/figures/tutorial-study.svg"), svg).map_err(|error| error.to_string())
 }
 
 fn install() -> Result<(), String> {

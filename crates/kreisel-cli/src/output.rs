@@ -30,6 +30,13 @@ pub enum WriteError {
     },
 }
 
+/// A number as people write it: four digits, no zeros at the end.
+pub fn brief(number: f64) -> String {
+    let digits = (3 - number.abs().max(1e-9).log10().floor() as i32).clamp(0, 12) as usize;
+    let text = format!("{number:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
 /// Prints to a stream whose reader may leave at any time, as `head` does; that is not an error.
 pub struct Printer<W> {
     stream: W,
@@ -123,6 +130,13 @@ fn write_and_sync(path: &Path, content: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_have_four_digits_at_most() {
+        let numbers = [0.0, 1.0, 1.0 / 3.0, 0.62, 12.5, 3600.0, 123456.0, 1.0 / 3e3, -2.5];
+        let shown = ["0", "1", "0.3333", "0.62", "12.5", "3600", "123456", "0.0003333", "-2.5"];
+        assert_eq!(numbers.map(brief), shown);
+    }
 
     struct ClosedPipe;
 

@@ -6,6 +6,7 @@ use kreisel::machine::SETTINGS;
 use kreisel::model::Need;
 use kreisel::model::schema::reference_page;
 use kreisel::part;
+use kreisel_cli::shipped::MODELS;
 use kreisel_papers::experiment::{markdown_table, step_sizes_table, validation_table};
 use std::fmt::Write;
 use std::fs;
@@ -52,6 +53,42 @@ fn assert_near(part: &str, fresh: &str, factor: f64) {
 #[test]
 fn the_book_lists_every_experiment() {
     assert_fresh("reproducing.md", "experiments", &markdown_table());
+}
+
+#[test]
+fn the_gallery_shows_every_model() {
+    let mut table = "| model | what it is |\n|---|---|\n".to_owned();
+    for model in MODELS {
+        let _ = writeln!(table, "| `{}` | {} |", model.name, model.title());
+    }
+    assert_fresh("gallery.md", "gallery", &table);
+}
+
+/// Messages that the page about failures explains, from the first column of its tables.
+#[test]
+fn messages_that_the_book_explains_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("book/src/failures.md")).unwrap();
+    let messages: Vec<&str> =
+        page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    assert!(messages.len() > 15, "{messages:?}");
+    let source = all_source(&root.join("crates/kreisel/src"));
+    for message in messages {
+        assert!(source.contains(message), "nothing says `{message}`");
+    }
+}
+
+fn all_source(folder: &Path) -> String {
+    let mut all = String::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all += &all_source(&path);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            all += &fs::read_to_string(&path).unwrap();
+        }
+    }
+    all
 }
 
 #[test]

@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use kreisel::results::CsvTable;
-use resvg::tiny_skia::Pixmap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 use tempfile::TempDir;
+use tiny_skia::Pixmap;
 
 fn kreisel(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_kreisel"))
@@ -79,8 +79,44 @@ fn view_makes_the_page_that_is_missing_and_opens_it() {
     let output =
         command.args(["view", "."]).current_dir(folder.path()).env("BROWSER", "no-such-program").output();
     let output = output.unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("report.html"));
+    assert_eq!(output.status.code(), Some(0), "the page is there, and its path is printed");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("report.html"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no browser"));
+}
+
+#[test]
+fn view_without_a_folder_opens_the_newest_run() {
+    let folder = TempDir::new().unwrap();
+    let output = kreisel(folder.path(), &["view"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no run in `results` yet"));
+    for name in ["older", "newer"] {
+        let to = folder.path().join("results").join(name);
+        fs::create_dir_all(&to).unwrap();
+        for file in ALL {
+            fs::copy(results().join(file), to.join(file)).unwrap();
+        }
+        // Clocks of file systems tick by up to 10 ms.
+        std::thread::sleep(std::time::Duration::from_millis(30));
+    }
+    assert!(done(folder.path(), &["view"]).contains("newer"));
+}
+
+#[test]
+fn a_plot_without_a_sensor_shows_the_coordinates_of_joints_and_one_word_all_components() {
+    let folder = TempDir::new().unwrap();
+    let results = results();
+    let results = results.to_str().unwrap();
+    done(folder.path(), &["plot", results]);
+    let svg = fs::read_to_string(folder.path().join("plot.svg")).unwrap();
+    assert!(svg.contains(">d.angle<") && !svg.contains("angle-rate"), "{svg}");
+    done(folder.path(), &["plot", results, "--sensor", "crank.position"]);
+    let svg = fs::read_to_string(folder.path().join("plot.svg")).unwrap();
+    assert!(
+        [">crank.position.x<", ">crank.position.y<", ">crank.position.z<"]
+            .iter()
+            .all(|name| svg.contains(name))
+    );
 }
 
 #[test]

@@ -56,6 +56,7 @@ fn steps_by_the_error_and_events_are_told_in_the_summary() {
     let output = kreisel(folder.path(), &["run", "ball.toml", "--step", "auto", "--rtol", "1e-6"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stdout(&output).contains("`floor` at 0.45"), "{}", stdout(&output));
+    let output = kreisel(folder.path(), &["run", "ball.toml", "--step", "auto", "--rtol", "1e-6", "-v"]);
     assert!(stdout(&output).contains("rtol 0.000001"), "{}", stdout(&output));
     let summary = json(folder.path().join("results/ball/run.json"));
     assert_eq!((&summary["status"], &summary["settings"]["step"]), (&"done".into(), &"auto".into()));
@@ -75,18 +76,16 @@ fn a_run_leaves_its_files_and_a_readable_summary() {
         names(&results),
         ["report.html", "run.json", "scene.json", "trajectory.csv", "trajectory.vtkhdf"]
     );
-    for words in [
-        "1 body",
-        "3 degrees of freedom",
-        "40 steps",
-        "Newton iterations per step",
-        "energy",
-        "trajectory.csv",
-    ] {
+    for words in ["1 body", "3 degrees of freedom", "40 steps", "verdict", "trajectory.csv"] {
         assert!(stdout(&output).contains(words), "{words} in {}", stdout(&output));
     }
     let last = stdout(&output).lines().last().unwrap();
     assert!(last.starts_with("report ") && last.contains("results/heavy-top/report.html"), "{last}");
+    assert!(stdout(&output).lines().count() <= 7, "{}", stdout(&output));
+    let verbose = short_run(folder.path(), &["--verbose"]);
+    for words in ["Newton iterations per step", "energy balance", "constraints  ", "assumed"] {
+        assert!(stdout(&verbose).contains(words), "{words} in {}", stdout(&verbose));
+    }
     assert_eq!(stderr(&output), "", "nothing to say into a pipe");
     let summary = json(results.join("run.json"));
     assert_eq!((&summary["status"], &summary["settings"]["step"]), (&"done".into(), &0.0005.into()));

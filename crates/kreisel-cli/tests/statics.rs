@@ -44,8 +44,9 @@ fn text(bytes: &[u8]) -> &str {
     str::from_utf8(bytes).unwrap()
 }
 
-fn summary(folder: &TempDir) -> Value {
-    serde_json::from_slice(&fs::read(folder.path().join("results/pendulum/run.json")).unwrap()).unwrap()
+fn summary(folder: &TempDir, file: &str) -> Value {
+    let path = folder.path().join("results/pendulum").join(file);
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
 #[test]
@@ -62,7 +63,7 @@ fn static_writes_its_files_and_says_what_it_found() {
     let table = fs::read_to_string(results.join("static.csv")).unwrap();
     assert!(table.starts_with("load-factor [1],"), "{table}");
     assert!(results.join("static.vtkhdf").exists());
-    let summary = summary(&folder);
+    let summary = summary(&folder, "static.json");
     assert_eq!(summary["status"], "done");
     assert_eq!(summary["statistics"]["load-factor"], 1.0);
     // It hangs down: displaced by the diagonal of a square of its length, and the hinge bears the weight.
@@ -92,7 +93,7 @@ fn a_run_that_starts_static_stays_where_it_is() {
         // What Newton's iterations of the equilibrium and of the run leave; nothing moves.
         assert!((position + 0.5).abs() < 1e-9, "{position}");
     }
-    assert_eq!(summary(&folder)["settings"]["start"], "static");
+    assert_eq!(summary(&folder, "run.json")["settings"]["start"], "static");
     let wrong = PENDULUM.replace("[simulation]\n", "[simulation]\nstart = \"statics\"\n");
     let (_folder, output) = on(&wrong, &["run", "pendulum.toml"]);
     assert_eq!(output.status.code(), Some(2));
@@ -112,7 +113,7 @@ fn modes_writes_its_files_and_the_matrices() {
     assert!((mode["frequency"].as_f64().unwrap() - exact).abs() < 1e-9, "{mode}");
     assert_eq!(mode["dominant-part"], "bob");
     let results = folder.path().join("results/pendulum");
-    for name in ["modes.csv", "mode-shapes.csv", "modes.vtkhdf", "run.json"] {
+    for name in ["modes.csv", "mode-shapes.csv", "modes.vtkhdf", "modes.json"] {
         assert!(results.join(name).exists(), "{name}");
     }
     let matrices = folder.path().join("matrices");
@@ -190,4 +191,72 @@ fn requests_that_make_no_sense_are_refused_before_anything_is_written() {
         assert!(message.contains(word), "{arguments:?}: `{word}` is missing in {message}");
         assert!(!folder.path().join("results").exists(), "{arguments:?}");
     }
+}
+
+/// What each command leaves behind.
+const FILES: [(&str, &[&str]); 3] = [
+    ("run", &["run.json", "trajectory.csv", "trajectory.vtkhdf", "scene.json", "report.html"]),
+    ("static", &["static.json", "static.csv", "static.vtkhdf", "static-scene.json"]),
+    ("modes", &["modes.json", "modes.csv", "modes.vtkhdf", "mode-shapes.csv", "modes.html"]),
+];
+
+#[test]
+fn run_static_and_modes_of_a_model_live_side_by_side_in_any_order() {
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let folder = TempDir::new().unwrap();
+        fs::write(folder.path().join("pendulum.toml"), PENDULUM).unwrap();
+        let results = folder.path().join("results/pendulum");
+        // Twice, so that each also replaces its own.
+        for place in order.iter().chain(&order) {
+            let before = contents(&results);
+            let (command, own) = FILES[*place];
+            let output = kreisel(folder.path(), &[command, "pendulum.toml"]);
+            assert_eq!(output.status.code(), Some(0), "{order:?}: {}", text(&output.stderr));
+            let after = contents(&results);
+            for (name, content) in before.iter().filter(|(name, _)| !own.contains(&name.as_str())) {
+                assert!(after.contains(&(name.clone(), content.clone())), "{command} touched {name}");
+            }
+        }
+        let names: Vec<String> = contents(&results).into_iter().map(|(name, _)| name).collect();
+        let mut expected: Vec<&str> = FILES.iter().flat_map(|(_, files)| *files).copied().collect();
+        expected.sort_unstable();
+        assert_eq!(names, expected, "{order:?}");
+    }
+}
+
+/// Names and contents of the files of a folder, by name.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = paths
+        .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(&path).unwrap()))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn what_a_folder_without_a_run_holds_is_told() {
+    let (folder, output) = on(PENDULUM, &["static", "pendulum.toml"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    kreisel(folder.path(), &["modes", "pendulum.toml"]);
+    for command in ["view", "report", "plot", "render"] {
+        let output = kreisel(folder.path(), &[command, "results/pendulum"]);
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{command}: {message}");
+        for words in ["holds an equilibrium and modes but no run", "kreisel run", "pendulum.toml"] {
+            assert!(message.contains(words), "{command}: {message}");
+        }
+        assert!(!message.contains("os error"), "{message}");
+    }
+    for (place, words) in
+        [("nowhere", "there is no folder `nowhere`"), ("pendulum.toml", "such as `results/pendulum`")]
+    {
+        let output = kreisel(folder.path(), &["report", place]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(words), "{}", text(&output.stderr));
+    }
+    kreisel(folder.path(), &["run", "pendulum.toml", "--out", "all/first"]);
+    let output = kreisel(folder.path(), &["report", "all"]);
+    assert!(text(&output.stderr).contains("name one of them: `all/first`"), "{}", text(&output.stderr));
 }

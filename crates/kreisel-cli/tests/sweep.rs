@@ -182,3 +182,14 @@ fn requests_that_make_no_sense_are_refused_with_a_reason() {
     let words = String::from_utf8_lossy(&other.stderr).into_owned();
     assert!(words.contains("another sweep (variations mass=1,2, not mass=1,3)"), "{words}");
 }
+
+#[test]
+fn a_measure_that_nothing_changes_is_told() {
+    let folder = folder();
+    // The bob starts where it is furthest, whatever its mass.
+    let measures = ["--measure", "top = max(bob.position.x)", "--measure", QUARTER];
+    let output = sweep(folder.path(), &[&["--vary", "mass=1:3:3", "--out", "s"][..], &measures].concat());
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(words.contains("the measure `top` is the same in all runs, 1"), "{words}");
+    assert!(!words.contains("quarter"), "{words}");
+}

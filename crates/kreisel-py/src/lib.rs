@@ -17,6 +17,7 @@ mod sweep;
 use kreisel::model::Document;
 use kreisel::part;
 use pyo3::prelude::*;
+use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 
@@ -48,10 +49,17 @@ fn read_text(path: PathBuf) -> PyResult<String> {
     }
 }
 
+/// Runs the command `kreisel` with these arguments, the program's name first, and tells its exit code.
+#[pyfunction]
+fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| kreisel_cli::command::run(arguments))
+}
+
 /// The compiled half of the package.
 #[pymodule]
 fn _kreisel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(kinds, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(read_text, module)?)?;

@@ -33,7 +33,7 @@ def test_a_weight_hangs_where_its_spring_bears_it() -> None:
 def test_static_results_are_saved(tmp_path: Path) -> None:
     result = hanging().static()
     names = {Path(path).name for path in result.save(tmp_path / "out")}
-    assert {"static.csv", "static.vtkhdf", "run.json"} <= names
+    assert {"static.csv", "static.vtkhdf", "static.json"} <= names
     assert result._repr_html_() is None
 
 

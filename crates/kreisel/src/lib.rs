@@ -46,6 +46,43 @@
 //! assert!(angle.last().is_some_and(|angle| *angle > 1.6));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # I want to …
+//!
+//! | I want to … | use |
+//! |---|---|
+//! | run a model file and look at its signals | [`read`], then [`machine::Machine::simulate`]: `examples/read_model.rs` |
+//! | change settings and parameters of a file | [`part::MachineReader::with_setting`], [`part::MachineReader::with_parameters`] |
+//! | write the files of `kreisel run`, with its page | [`run::Job::run_into`] |
+//! | watch a run, and end it when I have seen enough | [`run::Job::observe`] with a [`run::JobObserver`] |
+//! | know whether the result can be trusted | the verdict and the notes of [`run::JobOutcome::summary`] |
+//! | find an equilibrium, or modes | [`machine::Machine::find_equilibrium`], [`machine::Machine::linearize`] |
+//! | run many parameters | [`sweep::Study`] |
+//! | step by step, with inputs of my own | [`run::Stepper`] |
+//! | add a part to the model file | [`part::MachineReader::with_part`]: `examples/own_part.rs` |
+//! | add a force or a joint in Rust alone | [`element::Element`], [`joint::Joint`]: `examples/own_force.rs`, `examples/own_joint.rs` |
+//! | integrate equations of my own | [`dae::Dae`]: `examples/own_system.rs` |
+//!
+//! Errors print their message also where `main` returns them, with the line of the model that is to blame:
+//!
+//! ```
+//! let error = kreisel::read("no-such-file.toml").unwrap_err();
+//! assert!(format!("{error:?}").contains("no-such-file.toml"));
+//! ```
+//!
+//! Settings of a file as numbers, and its own words for what went wrong:
+//!
+//! ```
+//! use kreisel::part::MachineReader;
+//!
+//! let text = "[simulation]\nend-time = 1\n[[point-mass]]\nname = 'ball'\nmass = 1\n";
+//! let machine = MachineReader::new().with_setting("step", 0.01).text("ball.toml", text)?;
+//! let height = machine.simulate()?;
+//! let fall = height.signal("ball.position.z").ok_or("no such signal")?;
+//! // After a second it has fallen by g/2.
+//! assert!((fall.last().ok_or("no output")? + 0.5 * 9.80665).abs() < 1e-9);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod bytes;
 pub mod constrained;

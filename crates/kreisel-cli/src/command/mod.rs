@@ -27,12 +27,13 @@ use kreisel::machine::Machine;
 use kreisel::model::ModelErrors;
 use kreisel::modes::ModesError;
 use kreisel::report::ReportError;
-use kreisel::results;
+use kreisel::results::{self, Computation};
 use kreisel::run::{CheckpointError, RunError};
 use kreisel::statics::StaticsError;
 use kreisel::sweep::{JournalError, MeasureError, SweepError};
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Simulates machines made of rigid and flexible parts, on Lie groups.
@@ -162,12 +163,9 @@ pub enum CommandError {
     /// A figure that cannot be drawn in pixels.
     #[error(transparent)]
     Png(#[from] PngError),
-    /// No program to open a page with.
-    #[error("no browser could be started; open {} yourself, or name a program by the variable BROWSER", page.display())]
-    NoBrowser {
-        /// The page.
-        page: PathBuf,
-    },
+    /// Nothing to view.
+    #[error("there is no run in `results` yet; `kreisel run` makes one, or name its folder")]
+    NoRuns,
     /// The model file could be read a moment ago.
     #[error("cannot read {} again: {source}", path.display())]
     ModelGone {
@@ -194,6 +192,14 @@ pub enum CommandError {
     /// A file that is there already.
     #[error("{} is there already; choose another name", .0.display())]
     Exists(PathBuf),
+    /// A model that does not come with the program.
+    #[error("no model called `{name}` comes with the program; {} (`kreisel new --list` shows all)", hint.as_deref().unwrap_or("none has a name like it"))]
+    UnknownModel {
+        /// What was asked for.
+        name: String,
+        /// The nearest.
+        hint: Option<String>,
+    },
     /// A word that cannot name a model.
     #[error("`{0}` cannot name a model: only letters, digits, `-` and `_` are allowed")]
     BadModelName(String),
@@ -230,9 +236,10 @@ impl CommandError {
             Self::Sweep(_) => 2,
             Self::ModelChanged(_) => 1,
             Self::NoPixels { .. } | Self::PictureSize { .. } | Self::TimeOutside { .. } => 2,
-            Self::Png(_) | Self::NoBrowser { .. } => 1,
+            Self::Png(_) => 1,
+            Self::NoRuns => 2,
             Self::Write(WriteError::Folder { .. }) => 2,
-            Self::Model(_) | Self::Exists(_) | Self::BadModelName(_) => 2,
+            Self::Model(_) | Self::Exists(_) | Self::BadModelName(_) | Self::UnknownModel { .. } => 2,
             Self::Start(error) | Self::StartAt { error, .. } => start_exit_code(error),
             Self::Statics(error) => statics_exit_code(error),
             Self::Run(error) => run_exit_code(error),
@@ -307,8 +314,15 @@ fn checkpoint_exit_code(error: &CheckpointError) -> u8 {
 
 /// Runs the command with the arguments of the process.
 pub fn main() -> ExitCode {
+    ExitCode::from(run(std::env::args_os()))
+}
+
+/// Runs the command with these arguments, the program's name first; the exit code is that of the process.
+///
+/// Help, the version and arguments that cannot be read end the process at once.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     signals::outlive_file_limit();
-    let result = match Arguments::parse().command {
+    let result = match Arguments::parse_from(arguments).command {
         Command::Run(command) => command.run(),
         Command::Static(command) => command.run(),
         Command::Modes(command) => command.run(),
@@ -324,12 +338,12 @@ pub fn main() -> ExitCode {
         Command::Reproduce(command) => command.run(),
     };
     match result {
-        Ok(Ending::Done) => ExitCode::SUCCESS,
-        Ok(Ending::CheckFailed) => ExitCode::from(1),
-        Ok(Ending::Interrupted) => ExitCode::from(signals::exit_code()),
+        Ok(Ending::Done) => 0,
+        Ok(Ending::CheckFailed) => 1,
+        Ok(Ending::Interrupted) => signals::exit_code(),
         Err(error) => {
             say(&error.message());
-            ExitCode::from(error.exit_code())
+            error.exit_code()
         }
     }
 }
@@ -342,6 +356,19 @@ fn is_colored() -> bool {
 /// Words for the user on standard error; a closed stream leaves nobody to tell.
 fn say(words: &str) {
     let _ = std::io::stderr().write_all(output::harmless(words, is_colored()).as_bytes());
+}
+
+/// Warns before a computation takes the place of one that took long.
+fn warn_of_replacement(folder: &Path, computation: Computation) {
+    /// Seconds from which on a computation is worth a word.
+    const LONG: f64 = 60.0;
+    if let Some(summary) = computation.summary(folder).filter(|summary| summary.wall_time >= LONG) {
+        say_warning(&format!(
+            "results in `{}` that took {:.0} s are replaced when this is done; `--out DIR` keeps them",
+            folder.display(),
+            summary.wall_time
+        ));
+    }
 }
 
 /// What the user should know, a line each.

@@ -2,15 +2,17 @@
 
 use super::flag::{Json, Model, json_text};
 use super::run::{identity, value};
-use super::{CommandError, Ending, say_notes};
+use super::{CommandError, Ending, say_notes, warn_of_replacement};
 use crate::output::{Printer, WriteError, write_whole};
 use clap::ValueEnum;
 use kreisel::dae::{Note, NoteKind, Notes};
 use kreisel::kinematics::NodeId;
 use kreisel::machine::Machine;
 use kreisel::modes::{Linearized, Mode, ModeSettings};
+use kreisel::report::{self, RecordedMotion, Recording};
 use kreisel::results::{
-    Channel, CsvWriter, EndStatus, OutputFolder, RunSummary, VtkHdfWriter, matrix_market,
+    Channel, Computation, CsvTable, CsvWriter, EndStatus, OutputFolder, RunSummary, VtkHdfWriter,
+    matrix_market,
 };
 use kreisel::run::{About, MachineModes};
 use serde::Serialize;
@@ -22,18 +24,18 @@ use std::time::Instant;
 
 /// Find frequencies, damping and shapes of small motions about a state.
 ///
-/// Constraints are projected out. Writes `modes.csv` (a row per mode), `mode-shapes.csv` (a row per coordinate), `modes.vtkhdf` (each mode as
-/// one step, displaced by it; its shape in place of velocities) and `run.json`; `overdamped.csv` where motions decay without oscillation.
+/// Constraints are projected out. Writes `modes.html` (the machine moving in each mode; open it in a browser), `modes.csv` (a row per mode), `mode-shapes.csv` (a row per coordinate), `modes.vtkhdf` (each mode as
+/// one step, displaced by it; its shape in place of velocities) and `modes.json`; `overdamped.csv` where motions decay without oscillation.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   kreisel modes models/princeton-beam.toml --about static --count 6
   kreisel modes models/heavy-top.toml --matrices matrices")]
 pub struct Modes {
     #[command(flatten)]
-    model: Model,
+    model: Model<false>,
 
     /// Number of modes, the slowest first; overdamped ones are listed apart and do not count
-    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = mode_count)]
     count: usize,
 
     /// The state about which the machine moves
@@ -41,19 +43,19 @@ pub struct Modes {
     about: State,
 
     /// Write the matrices M, C, K, B and the state space into the folder DIR, in the Matrix Market format
-    #[arg(long, value_name = "DIR")]
+    #[arg(help_heading = "Results", long, value_name = "DIR")]
     matrices: Option<PathBuf>,
 
     /// Write the results into the folder DIR; `results/<model>` if not given
-    #[arg(long, value_name = "DIR")]
+    #[arg(help_heading = "Results", long, value_name = "DIR")]
     out: Option<PathBuf>,
 
     /// Take the folder even if it holds something else than results of this model
-    #[arg(long)]
+    #[arg(help_heading = "Results", long)]
     force: bool,
 
     /// Print nothing but errors
-    #[arg(long, short)]
+    #[arg(help_heading = "Results", long, short)]
     quiet: bool,
 
     #[command(flatten)]
@@ -70,6 +72,13 @@ enum State {
     Static,
 }
 
+fn mode_count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err("ask for at least one mode".to_owned()),
+    }
+}
+
 /// Most velocity coordinates for which a state space is written: it is dense.
 const MAX_DENSE: usize = 600;
 
@@ -82,6 +91,9 @@ impl Modes {
             Some(folder) => folder.clone(),
             None => OutputFolder::default_path(self.model.path())?,
         };
+        if !self.quiet {
+            warn_of_replacement(&folder, Computation::Modes);
+        }
         let began = Instant::now();
         let about = match self.about {
             State::Initial => About::Initial,
@@ -113,8 +125,9 @@ impl Modes {
             overdamped: &overdamped,
         });
         summary.add_notes(&notes);
-        let mut output = OutputFolder::begin(&folder, summary.model.clone(), self.force)?;
-        if let Err(error) = write_results(&mut output, &machine, &found) {
+        let page = report::page(&recording(&folder, &summary, &machine, &found));
+        let mut output = OutputFolder::begin(&folder, Computation::Modes, summary.model.clone(), self.force)?;
+        if let Err(error) = write_results(&mut output, &machine, &found, &page) {
             // The first error is the one worth telling.
             let _ = output.abandon();
             return Err(error.into());
@@ -220,8 +233,12 @@ fn text(lines: &[ModeLine], overdamped: &[ModeLine], paths: &[PathBuf]) -> Strin
         let (part, share) = (&line.dominant_part, 100.0 * line.share);
         let _ = writeln!(text, "{:>4}  {:>16.9e}  {:>13}  {part} ({share:.0} %)", index + 1, -line.real, "");
     }
-    for path in paths {
+    let (pages, others): (Vec<_>, Vec<_>) = paths.iter().partition(|path| path.ends_with(PAGE));
+    for path in others {
         let _ = writeln!(text, "{:<18}{}", "written", path.display());
+    }
+    for path in pages {
+        let _ = writeln!(text, "{:<18}{} (open it in a browser)", "report", path.display());
     }
     text
 }
@@ -230,8 +247,16 @@ fn write_results(
     output: &mut OutputFolder,
     machine: &Machine,
     found: &MachineModes,
+    page: &str,
 ) -> Result<(), kreisel::results::WriteError> {
     let folder = output.path().to_owned();
+    let mut write_text = |name: &str, text: &str| {
+        let file = output.create(name)?;
+        io::Write::write_all(&mut &file, text.as_bytes())
+            .map_err(|source| kreisel::results::WriteError::io(&folder.join(name), source))
+    };
+    write_text(PAGE, page)?;
+    write_text("mode-shapes.csv", &shapes(machine, found))?;
     let channels = [
         Channel::new("frequency", "Hz"),
         Channel::new("damping-ratio", "1"),
@@ -263,10 +288,31 @@ fn write_results(
         }
         table.finish()?;
     }
-    let file = output.create("mode-shapes.csv")?;
-    let path = folder.join("mode-shapes.csv");
-    io::Write::write_all(&mut &file, shapes(machine, found).as_bytes())
-        .map_err(|source| kreisel::results::WriteError::io(&path, source))
+    Ok(())
+}
+
+/// The page with the moving shapes.
+const PAGE: &str = "modes.html";
+
+/// The modes as a motion, each with a cycle from its number, counted from 0, to the next.
+fn recording(folder: &Path, summary: &RunSummary, machine: &Machine, found: &MachineModes) -> Recording {
+    /// Poses of one page, at most.
+    const MAX_POSES: usize = 180_000;
+    /// Part of the time between two numbers that a cycle fills, so that the next one begins after it.
+    const CYCLE: f64 = 0.999;
+    let node_count = machine.system().node_count();
+    let frames = (MAX_POSES / (node_count * found.modes.len()).max(1)).clamp(8, 32);
+    let mut motion = RecordedMotion { node_count, ..RecordedMotion::default() };
+    for (number, mode) in found.modes.iter().enumerate() {
+        for frame in 0..=frames {
+            let part = frame as f64 / frames as f64;
+            motion.times.push(number as f64 + CYCLE * part);
+            let nodes = machine.mode_moment(found, mode, part * std::f64::consts::TAU);
+            motion.poses.extend(nodes.iter().map(|node| RecordedMotion::pose(node.position, node.rotation)));
+        }
+    }
+    let table = CsvTable { times: Vec::new(), signals: Vec::new(), columns: Vec::new() };
+    Recording { folder: folder.to_owned(), summary: summary.clone(), scene: machine.scene(), table, motion }
 }
 
 /// A row per coordinate: its name, then real and imaginary part of each mode, overdamped ones last.

@@ -1,6 +1,6 @@
 //! `kreisel plot`: draws signals of a run as SVG or PNG.
 
-use super::flag::chosen_signals;
+use super::flag::{chosen_signals, own_signals};
 use super::{CommandError, Ending};
 use crate::figure::{self, FigureStyle, Panel, Series};
 use crate::output::{Printer, write_whole};
@@ -13,15 +13,17 @@ use std::path::PathBuf;
 /// Signals of one unit share a plot; plots of several units stand side by side.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
+  kreisel plot results/heavy-top
   kreisel plot results/heavy-top --sensor top.position.z -o height.svg
-  kreisel plot results/heavy-top --sensor \"top.position.*\" --sensor \"energy.*\" -o plot.png")]
+  kreisel plot results/heavy-top --sensor top.position --sensor \"energy.*\" -o plot.png")]
 pub struct Plot {
     /// The folder of the results
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
-    /// A signal, or several by a pattern with `*`; may be repeated
-    #[arg(long = "sensor", value_name = "NAME", required = true)]
+    /// A signal, all components of one (`top.position`), or several by a pattern with `*`; may be repeated. The
+    /// model's own sensors if not given, or else the coordinates of its joints
+    #[arg(long = "sensor", value_name = "NAME")]
     sensors: Vec<String>,
 
     /// The picture to write; its ending, `.svg` or `.png`, says what it is
@@ -50,7 +52,10 @@ impl Plot {
 
     fn svg(&self, recording: &Recording) -> Result<String, CommandError> {
         let table = &recording.table;
-        let signals = chosen_signals(table, &self.sensors)?;
+        let signals = match self.sensors.is_empty() {
+            true => own_signals(recording),
+            false => chosen_signals(table, &self.sensors)?,
+        };
         let mut units: Vec<&str> = Vec::new();
         let mut series = Vec::new();
         for index in signals {

@@ -3,6 +3,7 @@
 use super::{CommandError, Ending};
 use crate::output::{Printer, write_whole};
 use kreisel::report::{self, Recording};
+use kreisel::results::Computation;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -40,7 +41,7 @@ pub fn write(folder: &Path, output: Option<&Path>) -> Result<PathBuf, CommandErr
     // A page in the folder belongs to the run: the next one replaces it.
     if output.is_none() && !recording.summary.files.iter().any(|name| name == report::FILE) {
         recording.summary.files.push(report::FILE.to_owned());
-        write_whole(&folder.join("run.json"), recording.summary.to_json().as_bytes())?;
+        write_whole(&folder.join(Computation::Run.summary_file()), recording.summary.to_json().as_bytes())?;
     }
     Ok(path)
 }

@@ -1,14 +1,14 @@
 //! `kreisel run`: runs a model and writes its results.
 
 use super::flag::{Json, Model, json_text, parse_every};
-use super::{CommandError, Ending, counted, say, say_notes, say_warning};
-use crate::output::Printer;
+use super::{CommandError, Ending, counted, say, say_notes, say_warning, warn_of_replacement};
+use crate::output::{Printer, brief};
 use crate::signals::interrupt_flag;
 use indicatif::{ProgressBar, ProgressStyle};
 use kreisel::dae::{Control, Notes};
 use kreisel::machine::{Machine, RunPlan};
 use kreisel::report;
-use kreisel::results::{ModelIdentity, OutputFolder, RunSummary, Verdict};
+use kreisel::results::{Computation, ModelIdentity, OutputFolder, RunSummary, Verdict};
 use kreisel::run::{
     Accuracy, Checkpoint, CheckpointHeader, ErrorEstimate, Every, Job, JobObserver, JobOutcome, Moment,
     RunEnding,
@@ -31,44 +31,47 @@ use std::time::{Duration, Instant};
 #[command(after_help = "Examples:
   kreisel run models/heavy-top.toml
   kreisel run models/heavy-top.toml --end-time \"200 ms\" --step \"0.1 ms\" --out results/short
-  kreisel run pendulum.toml --set length=\"50 cm\" --json
-  kreisel run models/heavy-top.toml --checkpoint 60s
-  kreisel run --resume results/heavy-top")]
+  kreisel run models/pendulum.toml --set length=\"50 cm\" --json
+  kreisel run models/heavy-top.toml --checkpoint 60s   # and after a crash: kreisel run --resume results/heavy-top")]
 pub struct Run {
     #[command(flatten)]
     model: Option<Model>,
 
     /// Write the results into the folder DIR; `results/<model>` if not given
-    #[arg(long, value_name = "DIR")]
+    #[arg(help_heading = "Results", long, value_name = "DIR")]
     out: Option<PathBuf>,
 
     /// Take the folder even if it holds something else than results of this model
-    #[arg(long)]
+    #[arg(help_heading = "Results", long)]
     force: bool,
 
     /// Write a checkpoint every so often, from which `--resume` goes on: `60s`, `10min`, `2h` or `500steps`
-    #[arg(long, value_name = "EVERY", value_parser = parse_every)]
+    #[arg(help_heading = "Results", long, value_name = "EVERY", value_parser = parse_every)]
     checkpoint: Option<Every>,
 
     /// Go on from the last checkpoint of the run in the folder DIR, with the model and settings that it was begun with
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["Model", "out", "force", "condition"])]
+    #[arg(help_heading = "Results", long, value_name = "DIR", conflicts_with_all = ["Model", "out", "force", "condition"])]
     resume: Option<PathBuf>,
 
     /// Write no `report.html`; `kreisel report DIR` makes it later
-    #[arg(long)]
+    #[arg(help_heading = "Results", long)]
     no_report: bool,
 
     /// Report the condition number of the iteration matrix of each step: the signal `solver.condition`, and its smallest
     /// and largest value in `run.json`
-    #[arg(long)]
+    #[arg(help_heading = "Results", long)]
     condition: bool,
 
     /// End with exit code 1 if something casts doubt on the result: the verdict is then `doubtful`
-    #[arg(long)]
+    #[arg(help_heading = "Results", long)]
     strict: bool,
 
+    /// Print all that is known of the run: work, energies, assumptions, a line for each file
+    #[arg(help_heading = "Results", long, short, conflicts_with = "quiet")]
+    verbose: bool,
+
     /// Print nothing but errors
-    #[arg(long, short)]
+    #[arg(help_heading = "Results", long, short)]
     quiet: bool,
 
     #[command(flatten)]
@@ -142,6 +145,9 @@ impl Run {
             Some(folder) => folder.to_owned(),
             None => OutputFolder::default_path(asked.model.path())?,
         };
+        if from.is_none() && !self.quiet {
+            warn_of_replacement(&folder, Computation::Run);
+        }
         let mut watch = ProgressObserver::new(&plan, from.map(Checkpoint::header), self.quiet);
         let job = Job::new(&machine, &plan)
             .report(!asked.no_report)
@@ -159,7 +165,10 @@ impl Run {
             outcome.summary.warnings[watch.told..].iter().for_each(|warning| say_warning(warning));
         }
         let report = Report { folder: &folder, summary: &outcome.summary };
-        self.deliver(&report, || text_summary(&machine, &plan, &outcome))?;
+        self.deliver(&report, || match self.verbose {
+            true => long_summary(&machine, &plan, &outcome),
+            false => short_summary(&folder, &plan, &outcome),
+        })?;
         let ending = conclude(&outcome.ending, asked.checkpoint.is_some().then_some(&folder));
         if self.strict && ending == Ending::Done && outcome.summary.verdict != Some(Verdict::Good) {
             say("error: the result is doubtful, and `--strict` asks for one that is not\n");
@@ -325,7 +334,47 @@ impl Progress {
 /// Most events that the summary names.
 const MAX_EVENTS: usize = 10;
 
-fn text_summary(machine: &Machine, plan: &RunPlan, outcome: &JobOutcome) -> String {
+/// What moved, how long it took, what to think of it, and where it is: seven lines at most.
+fn short_summary(folder: &Path, plan: &RunPlan, outcome: &JobOutcome) -> String {
+    let JobOutcome { statistics, events, mobility, summary, paths, accuracy, .. } = outcome;
+    let mut text = String::new();
+    let mut line = |name: &str, words: String| {
+        let _ = writeln!(text, "{name:<18}{words}");
+    };
+    let freedom = counted(mobility.degrees_of_freedom() as u64, "degree", "degrees");
+    line("machine", format!("{}, {freedom} of freedom", counted(statistics.bodies as u64, "body", "bodies")));
+    line(
+        "time",
+        format!(
+            "{} s to {} s in {}, computed in {} s",
+            plan.start_time,
+            statistics.time,
+            counted(statistics.steps, "step", "steps"),
+            brief(summary.wall_time),
+        ),
+    );
+    if let Some(accuracy) = accuracy {
+        line("accuracy", accuracy_words(accuracy));
+    }
+    line("verdict", verdict_words(summary));
+    if let Some(first) = events.first() {
+        let more = match events.len() - 1 {
+            0 => String::new(),
+            more => format!(", and {more} more in run.json"),
+        };
+        line("events", format!("`{}` at {} s{more}", first.event, brief(first.time)));
+    }
+    let (reports, others): (Vec<_>, Vec<_>) = paths.iter().partition(|path| path.ends_with(report::FILE));
+    let names: Vec<_> = others.iter().filter_map(|path| path.file_name()?.to_str()).collect();
+    line("files", format!("{} in {}", names.join(", "), folder.display()));
+    for path in reports {
+        line("report", format!("{} (open it in a browser, or by `kreisel view`)", path.display()));
+    }
+    text
+}
+
+/// All that is known of a run, a line each.
+fn long_summary(machine: &Machine, plan: &RunPlan, outcome: &JobOutcome) -> String {
     let JobOutcome { statistics, events, mobility, summary, paths, accuracy, .. } = outcome;
     let mut text = String::new();
     let mut line = |name: &str, words: String| {

@@ -2,12 +2,12 @@
 
 use super::flag::{Json, Model, json_text};
 use super::run::{identity, value};
-use super::{CommandError, Ending, counted, say, say_notes};
+use super::{CommandError, Ending, counted, say, say_notes, warn_of_replacement};
 use crate::output::Printer;
 use kreisel::dae::Control;
 use kreisel::kinematics::split;
 use kreisel::machine::Machine;
-use kreisel::results::{EndStatus, OutputFolder, RunSummary};
+use kreisel::results::{Computation, EndStatus, OutputFolder, RunSummary};
 use kreisel::run::{ResultFiles, StaticOutcome, StaticRecorder};
 use kreisel::statics::{self, Equilibrium, PathSettings, StaticSettings, StaticsError};
 use serde::Serialize;
@@ -19,17 +19,17 @@ use std::time::Instant;
 /// Find the equilibrium of a model under its loads.
 ///
 /// The loads at the start time grow from zero: forces, moments and gravity are multiplied by a load factor, springs and drives are not. A machine that is drawn under its loads is tried under all of them first. Writes
-/// `static.csv` (every sensor over the load factor), `static.vtkhdf` (every body, with the load factor as time) and `run.json`.
+/// `static.csv` (every sensor over the load factor), `static.vtkhdf` (every body, with the load factor as time), `static-scene.json` and `static.json`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   kreisel static models/cantilever-roll.toml
-  kreisel static crane.toml --factor 1.5 --load-steps 10
+  kreisel static models/princeton-beam.toml --factor 1.5 --load-steps 10
   kreisel static models/lee-frame.toml --arc-length --points 150
 
 A run starts from the equilibrium if its model says `start = \"static\"` in `[simulation]`.")]
 pub struct Static {
     #[command(flatten)]
-    model: Model,
+    model: Model<false>,
 
     /// Load factor to be reached: 1 means the loads as the model gives them
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0, allow_hyphen_values = true)]
@@ -52,15 +52,15 @@ pub struct Static {
     path_step: Option<f64>,
 
     /// Write the results into the folder DIR; `results/<model>` if not given
-    #[arg(long, value_name = "DIR")]
+    #[arg(help_heading = "Results", long, value_name = "DIR")]
     out: Option<PathBuf>,
 
     /// Take the folder even if it holds something else than results of this model
-    #[arg(long)]
+    #[arg(help_heading = "Results", long)]
     force: bool,
 
     /// Print nothing but errors
-    #[arg(long, short)]
+    #[arg(help_heading = "Results", long, short)]
     quiet: bool,
 
     #[command(flatten)]
@@ -76,6 +76,9 @@ impl Static {
             Some(folder) => folder.clone(),
             None => OutputFolder::default_path(self.model.path())?,
         };
+        if !self.quiet {
+            warn_of_replacement(&folder, Computation::Static);
+        }
         let began = Instant::now();
         let settings = self.settings();
         let mut waiting = Some(|| {
@@ -169,7 +172,7 @@ impl Static {
     }
 }
 
-/// Settings as `run.json` keeps them.
+/// Settings as `static.json` keeps them.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct SettingWords {
@@ -276,7 +279,7 @@ impl StaticReport {
             line("reaction", format!("`{}`: force {force} N, torque {torque} Nm", reaction.joint));
         }
         if self.reactions.len() > MAX_REACTIONS {
-            line("reaction", format!("… {} more in run.json", self.reactions.len() - MAX_REACTIONS));
+            line("reaction", format!("… {} more in static.json", self.reactions.len() - MAX_REACTIONS));
         }
         for path in paths {
             line("written", path.display().to_string());

@@ -1,7 +1,7 @@
 //! `kreisel sweep`: many runs of one model with other parameters.
 
 use super::flag::{Json, Model, json_text};
-use super::{CommandError, Ending, counted, say};
+use super::{CommandError, Ending, counted, say, say_warning};
 use crate::output::{Printer, WriteError, write_whole};
 use crate::signals::interrupt_flag;
 use crate::sweep_page;
@@ -21,9 +21,9 @@ use std::time::Instant;
 /// do not depend on the number of threads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  kreisel sweep models/heavy-top.toml --vary mass=10:20:8 --measure \"max(top.position.z)\" --out results/mass
-  kreisel sweep car.toml --vary \"k=log(1e3,1e6,20)\" --vary tyres=2,4 --measure \"rms(seat.acceleration.z)\"
-  kreisel sweep car.toml --vary k=1e3:1e6 --sample 500 --seed 1 --sampling sobol --measure \"peak = max(seat.position.z)\"")]
+  kreisel sweep models/heavy-top.toml --vary mass=10:20:8 --measure \"lowest = min(top.position.z)\" --out results/mass
+  kreisel sweep models/active-suspension.toml --vary \"skyhook=log(300,30000,5)\" --vary lag=0.01,0.05 --measure \"rms(body-guide.displacement)\"
+  kreisel sweep models/active-suspension.toml --vary skyhook=300:30000 --sample 20 --seed 1 --sampling sobol --measure \"peak = max(body-guide.displacement)\" --out results/sobol")]
 pub struct Sweep {
     #[command(flatten)]
     model: Model,
@@ -49,7 +49,7 @@ pub struct Sweep {
     seed: u64,
 
     /// Write the table into the folder DIR; `results/<model>-sweep` if not given
-    #[arg(long, value_name = "DIR")]
+    #[arg(help_heading = "Results", long, value_name = "DIR")]
     out: Option<PathBuf>,
 
     /// Number of threads; one for each core if not given
@@ -57,7 +57,7 @@ pub struct Sweep {
     threads: usize,
 
     /// Print nothing but errors
-    #[arg(long, short)]
+    #[arg(help_heading = "Results", long, short)]
     quiet: bool,
 
     #[command(flatten)]
@@ -87,6 +87,12 @@ struct Summary {
     taken_over: usize,
     wall_time: f64,
     interrupted: bool,
+    warnings: Vec<String>,
+}
+
+/// What is told of a measure that does not show what varies.
+fn unchanged(measure: &str, value: f64) -> String {
+    format!("the measure `{measure}` is the same in all runs, {value}: nothing that varies changes it")
 }
 
 impl Sweep {
@@ -119,10 +125,16 @@ impl Sweep {
             let page = sweep_page::page(self.model.path(), &plan, &rows, identity);
             write_whole(&folder.join("sweep.html"), page.as_bytes())?;
         }
+        let warnings: Vec<String> =
+            plan.constant_measures(&rows).map(|(measure, value)| unchanged(measure, value)).collect();
+        if !self.quiet {
+            warnings.iter().for_each(|warning| say_warning(warning));
+        }
         let done = rows.len() - failed;
         let wall_time = began.elapsed().as_secs_f64();
         let runs = points.len();
-        self.deliver(&Summary { folder, runs, done, failed, taken_over, wall_time, interrupted })?;
+        let summary = Summary { folder, runs, done, failed, taken_over, wall_time, interrupted, warnings };
+        self.deliver(&summary)?;
         Ok(if interrupted { Ending::Interrupted } else { Ending::Done })
     }
 

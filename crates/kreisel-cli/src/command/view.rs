@@ -1,37 +1,58 @@
 //! `kreisel view`: opens the page of a run in a browser.
 
-use super::{CommandError, Ending, report};
+use super::{CommandError, Ending, report, say};
 use crate::output::Printer;
+use kreisel::results::Computation;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Open the page of a run in a browser.
 ///
-/// Makes the page if the folder has none. The variable BROWSER names a program in place of the usual one.
+/// Makes the page if the folder has none. The variable BROWSER names a program in place of the usual one; where there is
+/// none, the path of the page is all that is printed.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:
+#[command(after_help = "Examples:
+  kreisel view
   kreisel view results/heavy-top")]
 pub struct View {
-    /// The folder of the results
+    /// The folder of the results; the newest run in `results` if not given
     #[arg(value_name = "DIR")]
-    folder: PathBuf,
+    folder: Option<PathBuf>,
 }
 
 impl View {
     /// Does what the arguments ask for.
     pub fn run(&self) -> Result<Ending, CommandError> {
-        let page = self.folder.join(kreisel::report::FILE);
-        let page = if page.is_file() { page } else { report::write(&self.folder, None)? };
+        let folder = match &self.folder {
+            Some(folder) => folder.clone(),
+            None => newest_run().ok_or(CommandError::NoRuns)?,
+        };
+        let page = folder.join(kreisel::report::FILE);
+        let page = if page.is_file() { page } else { report::write(&folder, None)? };
         Printer::new(io::stdout()).print(&format!("{}\n", page.display()))?;
-        open(&page)?;
+        if !open(&page) {
+            say(
+                "no browser could be started; open the page yourself, or name a program by the variable BROWSER\n",
+            );
+        }
         Ok(Ending::Done)
     }
 }
 
-fn open(page: &Path) -> Result<(), CommandError> {
-    let no_browser = || CommandError::NoBrowser { page: page.to_owned() };
-    let page = std::path::absolute(page).map_err(|_| no_browser())?;
+/// The run in `results`, or in the present folder, that ended last.
+fn newest_run() -> Option<PathBuf> {
+    let inside = std::fs::read_dir("results").into_iter().flatten().flatten().map(|entry| entry.path());
+    let times = inside.chain([PathBuf::from(".")]).filter_map(|folder| {
+        let summary = folder.join(Computation::Run.summary_file());
+        Some((std::fs::metadata(summary).ok()?.modified().ok()?, folder))
+    });
+    times.max().map(|(_, folder)| folder)
+}
+
+/// Whether a browser took the page.
+fn open(page: &Path) -> bool {
+    let Ok(page) = std::path::absolute(page) else { return false };
     let mut command = match std::env::var_os("BROWSER").filter(|name| !name.is_empty()) {
         Some(name) => Command::new(name),
         None if cfg!(target_os = "macos") => Command::new("open"),
@@ -39,7 +60,6 @@ fn open(page: &Path) -> Result<(), CommandError> {
         None => Command::new("xdg-open"),
     };
     let quiet = command.arg(&page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let status = quiet.status().map_err(|_| no_browser())?;
     // The file manager of Windows answers 1 even when all went well.
-    if status.success() || cfg!(windows) { Ok(()) } else { Err(no_browser()) }
+    quiet.status().is_ok_and(|status| status.success() || cfg!(windows))
 }

@@ -5,6 +5,7 @@
 
 mod axis;
 mod curve;
+mod letters;
 mod png;
 mod svg;
 

@@ -9,6 +9,7 @@ mod raster;
 pub use camera::View;
 
 use crate::figure::PngError;
+use crate::output::brief;
 use camera::Camera;
 use kreisel::lie::{Pose, Vector3};
 use kreisel::report::{COLOURS, Recording, beam_halves};
@@ -56,7 +57,8 @@ pub fn png(recording: &Recording, times: &[f64], view: View, size: Size) -> Resu
             canvas.fill(camera.project(face.corners), camera.shade(&face.corners, face.colour));
         }
         let (x, y) = (left + size.width / 2, size.height + CAPTION - 12);
-        let _ = write!(captions, "<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\">t = {time} s</text>");
+        let _ =
+            write!(captions, "<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\">t = {} s</text>", brief(time));
     }
     canvas.write(&captions)?;
     canvas.encode()

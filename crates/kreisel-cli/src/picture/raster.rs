@@ -2,7 +2,7 @@
 
 use super::Size;
 use crate::figure::{self, PngError};
-use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
+use tiny_skia::{Color, Pixmap, PremultipliedColorU8};
 
 /// Samples along each side of a pixel; their mean makes smooth edges.
 const SAMPLES: u32 = 3;
@@ -22,7 +22,7 @@ impl Canvas {
     /// A white picture.
     pub fn new(width: u32, height: u32) -> Result<Self, PngError> {
         let mut picture = Pixmap::new(width, height).ok_or(PngError::Size { width, height })?;
-        picture.fill(resvg::tiny_skia::Color::WHITE);
+        picture.fill(Color::WHITE);
         let size = Size { width: 0, height: 0 };
         Ok(Self { picture, left: 0, size, nearness: Vec::new(), colour: Vec::new() })
     }

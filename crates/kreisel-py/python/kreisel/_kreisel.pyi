@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 _Array = NDArray[np.float64]
 _Outcome = tuple[_Array, list[_Array], _Array, str, BaseException | None]
 
-__all__ = ["__version__", "kinds", "schema", "read_text", "Machine", "Step", "Sweep", "Stepper"]
+__all__ = ["__version__", "command", "kinds", "schema", "read_text", "Machine", "Step", "Sweep", "Stepper"]
 
 __version__: str
+
+def command(arguments: list[str]) -> int:
+    """Runs the command `kreisel` with these arguments, the program's name first, and tells its exit code."""
 
 def kinds() -> list[str]:
     """Names of the kinds of parts, as in a model file."""

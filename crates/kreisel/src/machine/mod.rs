@@ -226,6 +226,11 @@ impl Machine {
                     requirement: format!("large enough for a run of {length} s"),
                     found: format!("{step:e} s"),
                 },
+                SettingsError::StepTooLong { step, length } => Mistake::Unsuitable {
+                    what: "`step` of `[simulation]`".to_string(),
+                    requirement: format!("not longer than the run of {length} s"),
+                    found: format!("{step} s"),
+                },
             };
             ModelError::new(mistake, self.provenance.settings_place.clone()).with_hint(error.hint()).into()
         })

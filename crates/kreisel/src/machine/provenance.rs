@@ -72,8 +72,9 @@ fn settings_place(document: &Document) -> Place {
 fn title_and_description(document: &Document) -> (String, String) {
     let sources = document.sources();
     let Some(source) = sources.first() else { return Default::default() };
-    let comment: Vec<&str> =
-        source.text().lines().map_while(|line| line.strip_prefix('#')).map(str::trim).collect();
+    let lines = source.text().lines().map_while(|line| line.strip_prefix('#'));
+    // `#:schema` speaks to editors.
+    let comment: Vec<&str> = lines.filter(|line| !line.starts_with(':')).map(str::trim).collect();
     let comment = comment.join("\n");
     let paragraphs: Vec<String> =
         comment.split("\n\n").map(|text| text.replace('\n', " ").trim().to_owned()).collect();

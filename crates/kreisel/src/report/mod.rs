@@ -20,7 +20,7 @@ pub use shape::{COLOURS, beam_halves};
 pub use thin::{Curves, thinned};
 
 use crate::results::ReadError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// Name of the page in a results folder.
@@ -29,6 +29,14 @@ pub const FILE: &str = "report.html";
 /// Bytes in whole megabytes.
 fn megabytes(bytes: u64) -> u64 {
     bytes.div_ceil(1_000_000)
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ")
 }
 
 /// Why a run cannot be shown.
@@ -40,6 +48,42 @@ pub enum ReportError {
     NotResults {
         /// The folder.
         path: PathBuf,
+    },
+    /// A folder that is not there.
+    #[error("there is no folder `{}`; `kreisel run` writes results, and says where", path.display())]
+    NoFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file in place of a folder.
+    #[error("`{}` is a file; name the folder that holds results, such as `results/{}`", path.display(), stem(path))]
+    NotAFolder {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A folder with results that are not a run.
+    #[error("`{}` holds {what} but no run; `kreisel run {model}` makes one", path.display())]
+    NoRun {
+        /// The folder.
+        path: PathBuf,
+        /// What it holds.
+        what: String,
+        /// The model that was computed with.
+        model: String,
+    },
+    /// The folder of a sweep.
+    #[error("`{folder}` holds a sweep, not a run; open `{folder}/sweep.html` in a browser", folder = path.display())]
+    IsSweep {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A folder of results folders.
+    #[error("`{}` holds the results of several runs; name one of them: {}", path.display(), list(inside))]
+    Inside {
+        /// The folder.
+        path: PathBuf,
+        /// Some of the folders in it.
+        inside: Vec<PathBuf>,
     },
     /// A run that is under way, or was killed.
     #[error("the run in `{}` has not ended; run the model again", path.display())]

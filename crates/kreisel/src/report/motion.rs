@@ -51,6 +51,11 @@ pub enum MotionError {
 const MAX_FRAMES: usize = 20_000;
 
 impl RecordedMotion {
+    /// A pose from a position and a unit quaternion w, x, y, z.
+    pub fn pose(position: [f64; 3], [w, x, y, z]: [f64; 4]) -> Pose {
+        Pose::new(UnitQuaternion::new_unchecked(Quaternion::new(w, x, y, z)), Vector3::from(position))
+    }
+
     /// Reads the motion of `node_count` nodes with at most `max_poses` poses, but always the first and last.
     pub fn read(path: &Path, node_count: usize, max_poses: usize) -> Result<Self, MotionError> {
         let unreadable = |error: hdf5_pure::Error| MotionError::Unreadable {
@@ -95,7 +100,7 @@ impl RecordedMotion {
             let rotation = rotations.read_f64_rows(start, count).map_err(unreadable)?;
             let block: Vec<Pose> = (position.as_chunks::<3>().0.iter())
                 .zip(rotation.as_chunks::<4>().0)
-                .map(|(position, rotation)| pose(*position, *rotation))
+                .map(|(position, rotation)| Self::pose(*position, *rotation))
                 .collect();
             if block.len() as u64 != count {
                 return Err(MotionError::Unreadable {
@@ -157,10 +162,6 @@ impl RecordedMotion {
     pub fn node_poses(&self, node: usize) -> impl Iterator<Item = &Pose> {
         self.poses.iter().skip(node).step_by(self.node_count.max(1))
     }
-}
-
-fn pose(position: [f64; 3], [w, x, y, z]: [f64; 4]) -> Pose {
-    Pose::new(UnitQuaternion::new_unchecked(Quaternion::new(w, x, y, z)), Vector3::from(position))
 }
 
 /// What a viewer shows between two frames: straight paths, rotations at a steady rate.

@@ -3,7 +3,7 @@
 use super::motion::RecordedMotion;
 use super::{FILE, ReportError};
 use crate::file::own_bytes;
-use crate::results::{CsvTable, EndStatus, ReadError, RunSummary, Scene, csv, scene, vtkhdf};
+use crate::results::{Computation, CsvTable, EndStatus, ReadError, RunSummary, Scene, csv, scene, vtkhdf};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,8 +28,7 @@ const MAX_POSES: usize = 180_000;
 impl Recording {
     /// Reads the folder of a run that has ended.
     pub fn read(folder: &Path) -> Result<Self, ReportError> {
-        let summary = own_bytes(&folder.join("run.json")).ok().and_then(|text| RunSummary::from_json(&text));
-        let Some(summary) = summary else { return Err(ReportError::NotResults { path: folder.to_owned() }) };
+        let Some(summary) = Computation::Run.summary(folder) else { return Err(without_run(folder)) };
         if summary.status == EndStatus::Running {
             return Err(ReportError::NotEnded { path: folder.to_owned() });
         }
@@ -55,6 +54,36 @@ impl Recording {
     }
 }
 
+/// What a place holds in which there is no run.
+fn without_run(folder: &Path) -> ReportError {
+    let path = folder.to_owned();
+    if folder.is_file() {
+        return ReportError::NotAFolder { path };
+    }
+    let Ok(entries) = fs::read_dir(folder) else { return ReportError::NoFolder { path } };
+    let others = [(Computation::Static, "an equilibrium"), (Computation::Modes, "modes")];
+    let found = others.map(|(computation, words)| Some((computation.summary(folder)?.model.path, words)));
+    let found: Vec<(String, &str)> = found.into_iter().flatten().collect();
+    if let Some((model, _)) = found.first() {
+        let what = found.iter().map(|(_, words)| *words).collect::<Vec<_>>().join(" and ");
+        return ReportError::NoRun { path, what, model: model.clone() };
+    }
+    if folder.join("sweep.csv").is_file() {
+        return ReportError::IsSweep { path };
+    }
+    let folders = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut inside: Vec<PathBuf> =
+        folders.filter(|path| Computation::Run.summary(path).is_some()).take(MAX_FOLDERS).collect();
+    inside.sort();
+    match inside.is_empty() {
+        true => ReportError::NotResults { path },
+        false => ReportError::Inside { path, inside },
+    }
+}
+
+/// Most folders that a message names.
+const MAX_FOLDERS: usize = 5;
+
 /// Largest table in bytes of which a page is made: it takes about half as much memory.
 const MAX_TABLE_BYTES: u64 = 1 << 29;
 
@@ -68,7 +97,7 @@ fn read_table(path: &Path) -> Result<CsvTable, ReportError> {
 }
 
 fn read_scene(path: &Path) -> Result<Scene, ReportError> {
-    let text = own_bytes(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+    let text = own_bytes(path).map_err(|source| ReadError::io(path, source))?;
     let scene: Scene = serde_json::from_slice(&text)
         .map_err(|error| ReportError::BadScene { path: path.to_owned(), line: error.line() })?;
     if !scene.is_consistent() {

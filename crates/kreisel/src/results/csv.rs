@@ -133,7 +133,7 @@ pub struct CsvTable {
 impl CsvTable {
     /// Reads a table that [`CsvWriter`] wrote.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
-        let file = read_own(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+        let file = read_own(path).map_err(|source| ReadError::io(path, source))?;
         Self::read_from(BufReader::new(file), path)
     }
 
@@ -194,7 +194,7 @@ impl CsvTable {
 
 fn next_line(source: &mut impl BufRead, line: &mut String, path: &Path) -> Result<bool, ReadError> {
     line.clear();
-    let count = source.read_line(line).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+    let count = source.read_line(line).map_err(|source| ReadError::io(path, source))?;
     Ok(count > 0)
 }
 

@@ -154,6 +154,12 @@ impl WriteError {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReadError {
+    /// A file that is gone.
+    #[error("`{}` is missing; run the model again", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
     /// The operating system cannot give us the file.
     #[error("cannot read `{}`: {source}", path.display())]
     Io {
@@ -206,4 +212,15 @@ pub enum ReadError {
         /// What stands there.
         text: String,
     },
+}
+
+impl ReadError {
+    /// The variant that tells best what `source` means for reading `path`.
+    pub fn io(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::Missing { path },
+            _ => Self::Io { path, source },
+        }
+    }
 }

@@ -1,13 +1,17 @@
-//! The folder that a run fills, with files that appear whole or not at all.
+//! The folder that a computation fills, with files that appear whole or not at all.
+//!
+//! A run, an equilibrium and the modes of one model live side by side in one folder. Each has a summary of its own,
+//! `run.json`, `static.json` or `modes.json`, which lists its other files, and replaces only those.
 //!
 //! While a run lasts, `trajectory.csv` is called `trajectory.partial.csv`. [`OutputFolder::finish`] brings
 //! the files to the disk and gives them their final names, `run.json` last. A run that is killed leaves its
 //! partial files, which are readable up to their last flush, and whatever an earlier run had finished; the
 //! next run sweeps the partial files away.
 //!
-//! A folder is taken over when it is new, empty, or holds the `run.json` of the same model; only files that this
-//! `run.json` lists are ever replaced or removed, and none is opened through a link. The file `.kreisel-lock` keeps two runs apart, and lists the files
-//! that are being written; the operating system frees the lock when a run dies.
+//! A folder is taken over when it is new, empty, or holds a summary of the same model; only files that the
+//! summary of the same computation lists are ever replaced or removed, and none is opened through a link. The file
+//! `.kreisel-lock` (`.kreisel-lock-static`, `.kreisel-lock-modes`) keeps two runs apart, and lists the files that are being
+//! written; the operating system frees the lock when a run dies.
 
 use super::error::WriteError;
 use super::run_summary::{ModelIdentity, RunSummary};
@@ -16,15 +20,61 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Component, Path, PathBuf};
 
-const SUMMARY: &str = "run.json";
 /// The file from which a run can go on.
 pub const CHECKPOINT: &str = "checkpoint.bin";
-const LOCK: &str = ".kreisel-lock";
 
-/// A folder that one run has for itself until it is finished.
+/// What fills a folder: each has a summary, a lock and files of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Computation {
+    /// A motion over time.
+    Run,
+    /// Equilibria over a load factor.
+    Static,
+    /// Small motions about a state.
+    Modes,
+}
+
+impl Computation {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Run, Self::Static, Self::Modes];
+
+    /// The file that says what was computed, how, and how it ended.
+    pub fn summary_file(self) -> &'static str {
+        match self {
+            Self::Run => "run.json",
+            Self::Static => "static.json",
+            Self::Modes => "modes.json",
+        }
+    }
+
+    fn lock_file(self) -> &'static str {
+        match self {
+            Self::Run => ".kreisel-lock",
+            Self::Static => ".kreisel-lock-static",
+            Self::Modes => ".kreisel-lock-modes",
+        }
+    }
+
+    /// The summary that the last such computation left in a folder, if there is one.
+    pub fn summary(self, folder: &Path) -> Option<RunSummary> {
+        self.try_summary(folder).ok().flatten()
+    }
+
+    fn try_summary(self, folder: &Path) -> Result<Option<RunSummary>, WriteError> {
+        let path = folder.join(self.summary_file());
+        match own_bytes(&path) {
+            Ok(text) => Ok(RunSummary::from_json(&text)),
+            Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(WriteError::io(&path, source)),
+        }
+    }
+}
+
+/// A folder in which one computation has its files for itself until it is finished.
 #[derive(Debug)]
 pub struct OutputFolder {
     path: PathBuf,
+    computation: Computation,
     model: ModelIdentity,
     /// Files of the run before, which go when this run's files come.
     previous: Vec<String>,
@@ -44,21 +94,28 @@ impl OutputFolder {
         if is_plain { Ok(Path::new("results").join(stem)) } else { Err(no_name()) }
     }
 
-    /// Takes the folder for a run of `model`, making it if need be; `force` takes it whoever filled it.
-    pub fn begin(path: &Path, model: ModelIdentity, force: bool) -> Result<Self, WriteError> {
+    /// Takes the folder for a computation with `model`, making it if need be; `force` takes it whoever filled it.
+    pub fn begin(
+        path: &Path,
+        computation: Computation,
+        model: ModelIdentity,
+        force: bool,
+    ) -> Result<Self, WriteError> {
         fs::create_dir_all(path).map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => WriteError::NotAFolder { path: path.to_owned() },
             _ => WriteError::io(path, source),
         })?;
-        let summary = previous_summary(path)?;
-        check_owner(path, summary.as_ref(), &model, force)?;
-        let lock = lock(path)?;
-        if path.join(CHECKPOINT).exists() && !force {
-            return Err(WriteError::Unfinished { path: path.to_owned() });
+        check_owner(path, &model, force)?;
+        let summary = computation.try_summary(path)?;
+        let lock = lock(path, computation)?;
+        if computation == Computation::Run {
+            if path.join(CHECKPOINT).exists() && !force {
+                return Err(WriteError::Unfinished { path: path.to_owned() });
+            }
+            // It goes before the files that it speaks of.
+            remove_if_there(&path.join(CHECKPOINT))?;
         }
-        // It goes before the files that it speaks of.
-        remove_if_there(&path.join(CHECKPOINT))?;
-        let mut folder = Self::taken(path, model, summary, lock);
+        let mut folder = Self::taken(path, computation, model, summary, lock);
         folder.sweep()?;
         folder.mark()?;
         Ok(folder)
@@ -66,12 +123,13 @@ impl OutputFolder {
 
     /// Takes the folder of a run that did not end, to go on with its files.
     pub fn resume(path: &Path, model: ModelIdentity) -> Result<Self, WriteError> {
-        let summary = previous_summary(path)?;
-        let lock = lock(path)?;
-        lock.set_len(0).map_err(|source| WriteError::io(&path.join(LOCK), source))?;
+        let computation = Computation::Run;
+        let summary = computation.try_summary(path)?;
+        let lock = lock(path, computation)?;
+        lock.set_len(0).map_err(|source| WriteError::io(&path.join(computation.lock_file()), source))?;
         let was_interrupted =
             summary.as_ref().is_some_and(|summary| summary.status == super::EndStatus::Interrupted);
-        let folder = Self::taken(path, model, summary, lock);
+        let folder = Self::taken(path, computation, model, summary, lock);
         remove_if_there(&folder.partial_path(CHECKPOINT))?;
         if was_interrupted {
             // From here on files that have their final names are being written again.
@@ -80,10 +138,16 @@ impl OutputFolder {
         Ok(folder)
     }
 
-    fn taken(path: &Path, model: ModelIdentity, summary: Option<RunSummary>, lock: File) -> Self {
+    fn taken(
+        path: &Path,
+        computation: Computation,
+        model: ModelIdentity,
+        summary: Option<RunSummary>,
+        lock: File,
+    ) -> Self {
         let previous = summary.map_or_else(Vec::new, |summary| summary.files);
         let previous: Vec<_> = previous.into_iter().filter(|name| check_name(name).is_ok()).collect();
-        Self { path: path.to_owned(), model, previous, files: Vec::new(), lock }
+        Self { path: path.to_owned(), computation, model, previous, files: Vec::new(), lock }
     }
 
     /// Opens a file of a run that goes on, whether or not it had its final name already.
@@ -123,6 +187,10 @@ impl OutputFolder {
         &self.path
     }
 
+    fn lock_path(&self) -> PathBuf {
+        self.path.join(self.computation.lock_file())
+    }
+
     /// Where a file of this run is until the run is finished.
     pub fn partial_path(&self, name: &str) -> PathBuf {
         self.path.join(partial_name(name))
@@ -141,13 +209,13 @@ impl OutputFolder {
     fn list_file(&mut self, name: &str) -> Result<(), WriteError> {
         check_name(name)?;
         if !self.files.iter().any(|known| known == name) {
-            writeln!(self.lock, "{name}").map_err(|source| WriteError::io(&self.path.join(LOCK), source))?;
+            writeln!(self.lock, "{name}").map_err(|source| WriteError::io(&self.lock_path(), source))?;
             self.files.push(name.to_owned());
         }
         Ok(())
     }
 
-    /// Gives every file its final name and writes `run.json`, however the run ended; tells the final paths.
+    /// Gives every file its final name and writes the summary, however the run ended; tells the final paths.
     ///
     /// Writers must have been finished before: what they still hold is not in the files.
     pub fn finish(self, summary: &mut RunSummary) -> Result<Vec<PathBuf>, WriteError> {
@@ -161,11 +229,12 @@ impl OutputFolder {
         }
         self.write_summary(summary)?;
         sync_folder(&self.path)?;
-        if summary.status != super::EndStatus::Interrupted {
+        if self.computation == Computation::Run && summary.status != super::EndStatus::Interrupted {
             remove_if_there(&self.path.join(CHECKPOINT))?;
         }
-        remove_if_there(&self.path.join(LOCK))?;
-        Ok(self.files.iter().map(String::as_str).chain([SUMMARY]).map(|name| self.path.join(name)).collect())
+        remove_if_there(&self.lock_path())?;
+        let names = self.files.iter().map(String::as_str).chain([self.computation.summary_file()]);
+        Ok(names.map(|name| self.path.join(name)).collect())
     }
 
     /// Gives up a run that has nothing to keep: its partial files go, and the folder too if nothing is left
@@ -175,9 +244,9 @@ impl OutputFolder {
             remove_if_there(&self.partial_path(name))?;
         }
         if self.previous_is_unfinished() {
-            remove_if_there(&self.path.join(SUMMARY))?;
+            remove_if_there(&self.path.join(self.computation.summary_file()))?;
         }
-        remove_if_there(&self.path.join(LOCK))?;
+        remove_if_there(&self.lock_path())?;
         match fs::remove_dir(&self.path) {
             Err(source) if source.kind() != io::ErrorKind::DirectoryNotEmpty => {
                 Err(WriteError::io(&self.path, source))
@@ -187,13 +256,13 @@ impl OutputFolder {
     }
 
     fn previous_is_unfinished(&self) -> bool {
-        let summary = own_bytes(&self.path.join(SUMMARY)).ok().and_then(|text| RunSummary::from_json(&text));
+        let summary = self.computation.summary(&self.path);
         summary.is_some_and(|summary| summary.status == super::EndStatus::Running)
     }
 
     /// Marks a fresh folder as ours, so that a rerun may take it even if this run is killed.
     fn mark(&self) -> Result<(), WriteError> {
-        let is_marked = previous_summary(&self.path)?.is_some();
+        let is_marked = self.computation.try_summary(&self.path)?.is_some();
         if is_marked { Ok(()) } else { self.write_summary(&RunSummary::new(self.model.clone())) }
     }
 
@@ -204,20 +273,21 @@ impl OutputFolder {
             .read_to_string(&mut names)
             .and_then(|_| self.lock.set_len(0))
             .and_then(|()| self.lock.rewind())
-            .map_err(|source| WriteError::io(&self.path.join(LOCK), source))?;
+            .map_err(|source| WriteError::io(&self.lock_path(), source))?;
         for name in names.lines().filter(|name| check_name(name).is_ok()) {
             remove_if_there(&self.partial_path(name))?;
         }
-        remove_if_there(&self.partial_path(SUMMARY))
+        remove_if_there(&self.partial_path(self.computation.summary_file()))
     }
 
     fn write_summary(&self, summary: &RunSummary) -> Result<(), WriteError> {
-        let path = self.partial_path(SUMMARY);
+        let name = self.computation.summary_file();
+        let path = self.partial_path(name);
         remove_if_there(&path)?;
         let file = OpenOptions::new().write(true).create_new(true).open(&path);
         file.and_then(|mut file| file.write_all(summary.to_json().as_bytes()))
             .map_err(|source| WriteError::io(&path, source))?;
-        self.publish(SUMMARY)
+        self.publish(name)
     }
 
     /// Brings a partial file to the disk and renames it; the content must be there before the name is.
@@ -231,45 +301,36 @@ impl OutputFolder {
     }
 }
 
-/// The summary that an earlier run of ours left in the folder.
-fn previous_summary(folder: &Path) -> Result<Option<RunSummary>, WriteError> {
-    let path = folder.join(SUMMARY);
-    match own_bytes(&path) {
-        Ok(text) => Ok(RunSummary::from_json(&text)),
-        Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(WriteError::io(&path, source)),
+fn check_owner(folder: &Path, model: &ModelIdentity, force: bool) -> Result<(), WriteError> {
+    if force {
+        return Ok(());
+    }
+    let summaries = Computation::ALL.map(|computation| computation.try_summary(folder));
+    let summaries: Vec<RunSummary> =
+        summaries.into_iter().filter_map(Result::transpose).collect::<Result<_, _>>()?;
+    match summaries.iter().find(|summary| !summary.model.is_same_model(model)) {
+        Some(other) => {
+            Err(WriteError::OtherModel { path: folder.to_owned(), model: other.model.path.clone() })
+        }
+        None if !summaries.is_empty() || is_empty(folder)? => Ok(()),
+        None => Err(WriteError::NotOurs { path: folder.to_owned() }),
     }
 }
 
-fn check_owner(
-    folder: &Path,
-    summary: Option<&RunSummary>,
-    model: &ModelIdentity,
-    force: bool,
-) -> Result<(), WriteError> {
-    let path = || folder.to_owned();
-    match summary {
-        _ if force => Ok(()),
-        Some(summary) if summary.model.is_same_model(model) => Ok(()),
-        Some(summary) => Err(WriteError::OtherModel { path: path(), model: summary.model.path.clone() }),
-        None if is_empty(folder)? => Ok(()),
-        None => Err(WriteError::NotOurs { path: path() }),
-    }
-}
-
-/// Whether a folder holds nothing but, perhaps, a lock that an early death left behind.
+/// Whether a folder holds nothing but, perhaps, locks that an early death left behind.
 fn is_empty(folder: &Path) -> Result<bool, WriteError> {
     let io = |source| WriteError::io(folder, source);
     for entry in fs::read_dir(folder).map_err(io)? {
-        if entry.map_err(io)?.file_name() != LOCK {
+        let name = entry.map_err(io)?.file_name();
+        if !Computation::ALL.iter().any(|computation| name == computation.lock_file()) {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-fn lock(folder: &Path) -> Result<File, WriteError> {
-    let path = folder.join(LOCK);
+fn lock(folder: &Path, computation: Computation) -> Result<File, WriteError> {
+    let path = folder.join(computation.lock_file());
     let file = open_own(OpenOptions::new().read(true).write(true).create(true).truncate(false), &path);
     let file = file.map_err(|source| WriteError::io(&path, source))?;
     match file.try_lock() {
@@ -295,7 +356,8 @@ fn check_name(name: &str) -> Result<(), WriteError> {
     let is_plain = matches!((components.next(), components.next()), (Some(Component::Normal(_)), None));
     let is_strange =
         name.starts_with('.') || name.contains(['/', '\\', ':']) || name.contains(char::is_control);
-    if is_plain && !is_strange && name != SUMMARY && name != CHECKPOINT {
+    let is_ours = name == CHECKPOINT || Computation::ALL.iter().any(|ours| name == ours.summary_file());
+    if is_plain && !is_strange && !is_ours {
         Ok(())
     } else {
         Err(WriteError::BadFileName { name: name.to_owned() })

@@ -8,6 +8,7 @@
 //! | `trajectory.vtkhdf` | every node and every signal, for ParaView and h5py | [`vtkhdf::VtkHdfWriter`] |
 //! | `scene.json` | what there is to be seen | [`scene::Scene`] |
 //! | `run.json` | model, settings, statistics, how it ended | [`run_summary::RunSummary`] |
+//! | `static.json`, `modes.json` | the same of equilibria and modes, which have files of their own | [`run_summary::RunSummary`] |
 //!
 //! An [`folder::OutputFolder`] hands out the files under temporary names and gives them their final names
 //! when the run ends, so a reader never meets half a file under a final name.
@@ -27,7 +28,7 @@ pub mod vtkhdf;
 pub use channel::{Channel, find_signal};
 pub use csv::{CsvTable, CsvWriter};
 pub use error::{ReadError, WriteError};
-pub use folder::OutputFolder;
+pub use folder::{Computation, OutputFolder};
 pub use run_summary::{EndStatus, ModelIdentity, RunSummary, Verdict};
 pub use scene::{Scene, SceneNode};
 pub use vtkhdf::{NodeState, VtkHdfWriter};

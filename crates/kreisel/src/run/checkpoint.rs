@@ -28,12 +28,12 @@ use super::files::ResultFiles;
 use super::output::OUTPUTS;
 use super::recorder::{NullSink, Recorder, Sink};
 use crate::bytes::{Damaged, Reader, Writer};
-use crate::file::{own_bytes, read_own};
+use crate::file::read_own;
 use crate::integrate::{ResumeError, StartError};
 use crate::machine::Machine;
 use crate::machine::RunPlan;
 use crate::results::folder::{CHECKPOINT, partial_name};
-use crate::results::{EndStatus, ModelIdentity, RunSummary, WriteError};
+use crate::results::{Computation, EndStatus, ModelIdentity, WriteError};
 
 const MAGIC: &[u8; 8] = b"KREISELC";
 /// Raised with every change of the format.
@@ -208,7 +208,7 @@ impl Checkpoint {
         let resumable = OUTPUTS.iter().filter(|output| output.resume.is_some());
         let is_open =
             resumable.map(|output| partial_name(output.file)).any(|name| folder.join(name).exists());
-        let ended = summary(folder).is_some_and(|summary| {
+        let ended = Computation::Run.summary(folder).is_some_and(|summary| {
             matches!(summary.status, EndStatus::Done | EndStatus::Failed { .. }) && !is_open
         });
         if ended {
@@ -284,15 +284,11 @@ impl CheckpointError {
     /// A folder without a checkpoint: it was never asked for, or the run has ended.
     fn missing(folder: &Path) -> Self {
         let folder = folder.to_owned();
-        match summary(&folder).map(|summary| summary.status) {
+        match Computation::Run.summary(&folder).map(|summary| summary.status) {
             Some(EndStatus::Done | EndStatus::Failed { .. }) => Self::Ended { folder },
             _ => Self::None { folder },
         }
     }
-}
-
-fn summary(folder: &Path) -> Option<RunSummary> {
-    RunSummary::from_json(&own_bytes(&folder.join("run.json")).ok()?)
 }
 
 impl Machine {

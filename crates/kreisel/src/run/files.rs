@@ -11,7 +11,7 @@ use crate::bytes::Reader;
 use crate::dae::{Note, NoteKind};
 use crate::machine::Machine;
 use crate::report::{self, Recording, ReportError};
-use crate::results::{Channel, ModelIdentity, OutputFolder, RunSummary, WriteError};
+use crate::results::{Channel, Computation, ModelIdentity, OutputFolder, RunSummary, WriteError};
 
 /// Writes records to the files of a run; they get their final names when it ends.
 pub struct ResultFiles<'a> {
@@ -29,7 +29,7 @@ impl<'a> ResultFiles<'a> {
         force: bool,
         machine: &Machine,
     ) -> Result<Self, WriteError> {
-        let folder = OutputFolder::begin(path, identity, force)?;
+        let folder = OutputFolder::begin(path, Computation::Run, identity, force)?;
         Self::begin_all(folder, |output| output.file, &Contents::new(machine, Channel::time()))
     }
 
@@ -40,7 +40,7 @@ impl<'a> ResultFiles<'a> {
         force: bool,
         machine: &Machine,
     ) -> Result<Self, WriteError> {
-        let folder = OutputFolder::begin(path, identity, force)?;
+        let folder = OutputFolder::begin(path, Computation::Static, identity, force)?;
         let contents = Contents::new(machine, StaticRecorder::<Self>::axis());
         Self::begin_all(folder, |output| output.static_file, &contents)
     }

@@ -132,10 +132,18 @@ impl Machine {
 
     /// The machine displaced by a mode, with the mode itself in place of velocities.
     pub fn mode_picture(&self, modes: &MachineModes, mode: &Mode) -> Vec<NodeState> {
+        self.mode_moment(modes, mode, 0.0)
+    }
+
+    /// The same at a phase in rad of its motion, without damping.
+    pub fn mode_moment(&self, modes: &MachineModes, mode: &Mode, phase: f64) -> Vec<NodeState> {
         let shape = self.system.shape();
         let rest = Values::zeros(&shape);
-        let direction: Vec<f64> = mode.shape.iter().map(|value| value.re).collect();
-        let amplitude = SHOWN_DISPLACEMENT / largest(modes, &direction);
+        let start: Vec<f64> = mode.shape.iter().map(|value| value.re).collect();
+        let (sine, cosine) = phase.sin_cos();
+        let direction: Vec<f64> =
+            mode.shape.iter().map(|value| value.re * cosine - value.im * sine).collect();
+        let amplitude = SHOWN_DISPLACEMENT / largest(modes, &start);
         let increment: Vec<f64> = direction.iter().map(|value| amplitude * value).collect();
         let mut displaced = modes.configuration.clone();
         shape.space.compose_exp(&modes.configuration, &increment, &mut displaced);

@@ -75,6 +75,18 @@ impl SweepPlan<'_> {
         Ok(())
     }
 
+    /// Measures that are the same in all runs that have them, two at least, but for rounding; each with its value.
+    pub fn constant_measures(&self, rows: &[SweepRow]) -> impl Iterator<Item = (&str, f64)> {
+        self.measures.iter().enumerate().filter_map(|(place, measure)| {
+            let mut values = rows.iter().map(|row| row.measures[place]).filter(|value| value.is_finite());
+            let first = values.next()?;
+            let mut others = values.peekable();
+            others.peek()?;
+            let is_same = |value: f64| (value - first).abs() <= 1e-12 * first.abs();
+            others.all(is_same).then_some((measure.name.as_str(), first))
+        })
+    }
+
     fn row(&self, run: usize, stop: &AtomicBool) -> Option<SweepRow> {
         if stop.load(Ordering::Relaxed) {
             return None;

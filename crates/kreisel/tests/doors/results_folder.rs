@@ -1,7 +1,7 @@
 //! A results folder: whole files or none, and nobody else's files touched.
 #![allow(clippy::unwrap_used, reason = "tests and their helpers stop at the first surprise")]
 
-use kreisel::results::{EndStatus, ModelIdentity, OutputFolder, RunSummary, WriteError};
+use kreisel::results::{Computation, EndStatus, ModelIdentity, OutputFolder, RunSummary, WriteError};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ fn place() -> (TempDir, PathBuf) {
 }
 
 fn run(path: &Path, name: &str, content: &str) -> Vec<PathBuf> {
-    let mut folder = OutputFolder::begin(path, model(), false).unwrap();
+    let mut folder = OutputFolder::begin(path, Computation::Run, model(), false).unwrap();
     folder.create(name).unwrap().write_all(content.as_bytes()).unwrap();
     folder.finish(&mut summary(EndStatus::Done)).unwrap()
 }
@@ -53,7 +53,7 @@ fn finished_run_leaves_final_names_only() {
 #[test]
 fn no_final_name_exists_while_the_run_lasts() {
     let (_dir, path) = place();
-    let mut folder = OutputFolder::begin(&path, model(), false).unwrap();
+    let mut folder = OutputFolder::begin(&path, Computation::Run, model(), false).unwrap();
     folder.create("trajectory.csv").unwrap().write_all(b"half").unwrap();
     assert!(!path.join("trajectory.csv").exists());
     assert_eq!(fs::read(path.join("trajectory.partial.csv")).unwrap(), b"half");
@@ -62,7 +62,7 @@ fn no_final_name_exists_while_the_run_lasts() {
 #[test]
 fn interrupted_run_keeps_what_it_computed() {
     let (_dir, path) = place();
-    let mut folder = OutputFolder::begin(&path, model(), false).unwrap();
+    let mut folder = OutputFolder::begin(&path, Computation::Run, model(), false).unwrap();
     folder.create("trajectory.csv").unwrap().write_all(b"so far").unwrap();
     folder.finish(&mut summary(EndStatus::Interrupted)).unwrap();
     assert_eq!(fs::read(path.join("trajectory.csv")).unwrap(), b"so far");
@@ -81,7 +81,7 @@ fn rerun_replaces_its_own_files_and_leaves_the_users() {
 fn killed_rerun_leaves_the_finished_results_and_the_next_run_sweeps_up() {
     let (_dir, path) = place();
     run(&path, "trajectory.csv", "old");
-    let mut folder = OutputFolder::begin(&path, model(), false).unwrap();
+    let mut folder = OutputFolder::begin(&path, Computation::Run, model(), false).unwrap();
     folder.create("trajectory.csv").unwrap().write_all(b"half").unwrap();
     drop(folder);
     assert_eq!(fs::read(path.join("trajectory.csv")).unwrap(), b"old");
@@ -93,7 +93,7 @@ fn killed_rerun_leaves_the_finished_results_and_the_next_run_sweeps_up() {
 #[test]
 fn killed_run_is_swept_up_whatever_its_files_were_called() {
     let (_dir, path) = place();
-    let mut folder = OutputFolder::begin(&path, model(), false).unwrap();
+    let mut folder = OutputFolder::begin(&path, Computation::Run, model(), false).unwrap();
     folder.create("modes.csv").unwrap();
     fs::write(path.join("notes.partial.txt"), "mine").unwrap();
     drop(folder);
@@ -104,7 +104,7 @@ fn killed_run_is_swept_up_whatever_its_files_were_called() {
 #[test]
 fn killed_first_run_does_not_bar_the_next() {
     let (_dir, path) = place();
-    let mut folder = OutputFolder::begin(&path, model(), false).unwrap();
+    let mut folder = OutputFolder::begin(&path, Computation::Run, model(), false).unwrap();
     folder.create("trajectory.csv").unwrap();
     drop(folder);
     let text = fs::read(path.join("run.json")).unwrap();
@@ -115,12 +115,12 @@ fn killed_first_run_does_not_bar_the_next() {
 #[test]
 fn abandoned_run_leaves_no_trace() {
     let (dir, path) = place();
-    let mut folder = OutputFolder::begin(&path, model(), false).unwrap();
+    let mut folder = OutputFolder::begin(&path, Computation::Run, model(), false).unwrap();
     folder.create("trajectory.csv").unwrap();
     folder.abandon().unwrap();
     assert!(!path.exists());
     run(&path, "trajectory.csv", "old");
-    OutputFolder::begin(&path, model(), false).unwrap().abandon().unwrap();
+    OutputFolder::begin(&path, Computation::Run, model(), false).unwrap().abandon().unwrap();
     assert_eq!(names(&path), ["run.json", "trajectory.csv"]);
     drop(dir);
 }
@@ -130,10 +130,13 @@ fn foreign_folder_is_refused_unless_forced() {
     let (_dir, path) = place();
     fs::create_dir_all(&path).unwrap();
     fs::write(path.join("thesis.tex"), "mine").unwrap();
-    let refused = OutputFolder::begin(&path, model(), false).unwrap_err();
+    let refused = OutputFolder::begin(&path, Computation::Run, model(), false).unwrap_err();
     assert!(matches!(refused, WriteError::NotOurs { .. }), "{refused}");
     assert_eq!(names(&path), ["thesis.tex"]);
-    OutputFolder::begin(&path, model(), true).unwrap().finish(&mut summary(EndStatus::Done)).unwrap();
+    OutputFolder::begin(&path, Computation::Run, model(), true)
+        .unwrap()
+        .finish(&mut summary(EndStatus::Done))
+        .unwrap();
     assert_eq!(names(&path), ["run.json", "thesis.tex"]);
 }
 
@@ -141,12 +144,12 @@ fn foreign_folder_is_refused_unless_forced() {
 fn folder_of_another_model_is_refused_unless_forced() {
     let (_dir, path) = place();
     run(&path, "trajectory.csv", "1");
-    let refused = OutputFolder::begin(&path, other_model(), false).unwrap_err();
+    let refused = OutputFolder::begin(&path, Computation::Run, other_model(), false).unwrap_err();
     assert!(
         matches!(&refused, WriteError::OtherModel { model, .. } if model == "models/top.toml"),
         "{refused}"
     );
-    OutputFolder::begin(&path, other_model(), true).unwrap();
+    OutputFolder::begin(&path, Computation::Run, other_model(), true).unwrap();
 }
 
 #[test]
@@ -156,7 +159,7 @@ fn edited_or_moved_model_is_the_same_model() {
     for model in
         [ModelIdentity::new("models/top.toml", b"edited"), ModelIdentity::new("moved.toml", b"[[body]]")]
     {
-        OutputFolder::begin(&path, model, false).unwrap();
+        OutputFolder::begin(&path, Computation::Run, model, false).unwrap();
     }
 }
 
@@ -165,20 +168,26 @@ fn a_json_of_another_program_is_not_taken_for_ours() {
     let (_dir, path) = place();
     fs::create_dir_all(&path).unwrap();
     fs::write(path.join("run.json"), r#"{"program":"other"}"#).unwrap();
-    assert!(matches!(OutputFolder::begin(&path, model(), false), Err(WriteError::NotOurs { .. })));
+    assert!(matches!(
+        OutputFolder::begin(&path, Computation::Run, model(), false),
+        Err(WriteError::NotOurs { .. })
+    ));
 }
 
 #[test]
 fn two_runs_at_once_are_refused_even_when_forced() {
     let (_dir, path) = place();
-    let _first = OutputFolder::begin(&path, model(), false).unwrap();
-    assert!(matches!(OutputFolder::begin(&path, model(), true), Err(WriteError::Busy { .. })));
+    let _first = OutputFolder::begin(&path, Computation::Run, model(), false).unwrap();
+    assert!(matches!(
+        OutputFolder::begin(&path, Computation::Run, model(), true),
+        Err(WriteError::Busy { .. })
+    ));
 }
 
 #[test]
 fn names_that_leave_the_folder_are_refused() {
     let (_dir, path) = place();
-    let mut folder = OutputFolder::begin(&path, model(), false).unwrap();
+    let mut folder = OutputFolder::begin(&path, Computation::Run, model(), false).unwrap();
     for name in ["", ".", "..", "../x", "a/b", "/x", "a\\b", "run.json", ".kreisel-lock", "c:x", "a\nb"] {
         assert!(matches!(folder.create(name), Err(WriteError::BadFileName { .. })), "{name:?}");
     }
@@ -264,7 +273,7 @@ fn a_file_in_the_folders_place_is_named() {
     let path = dir.path().join("taken");
     fs::write(&path, "").unwrap();
     for path in [path.clone(), path.join("below")] {
-        let error = OutputFolder::begin(&path, model(), false).unwrap_err();
+        let error = OutputFolder::begin(&path, Computation::Run, model(), false).unwrap_err();
         assert!(matches!(error, WriteError::NotAFolder { .. }), "{error}");
     }
 }
@@ -274,7 +283,7 @@ fn a_file_in_the_folders_place_is_named() {
 fn a_place_that_cannot_be_written_is_named() {
     // /proc refuses new folders to everyone, root included.
     let path = Path::new("/proc/kreisel-results");
-    let error = OutputFolder::begin(path, model(), false).unwrap_err();
+    let error = OutputFolder::begin(path, Computation::Run, model(), false).unwrap_err();
     assert!(error.to_string().contains("/proc/kreisel-results"), "{error}");
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 pub struct Json {
     /// Print the summary as JSON in place of text; with `=FILE`, write it to FILE beside the text
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    #[arg(help_heading = "Results", long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     json: Option<PathBuf>,
 }
 

@@ -11,5 +11,5 @@ pub use every::parse as parse_every;
 pub use json::{Json, text as json_text};
 pub use model::Model;
 pub use plot::Plot;
-pub use sensors::chosen as chosen_signals;
+pub use sensors::{chosen as chosen_signals, own as own_signals};
 pub use settings::SettingFlags;

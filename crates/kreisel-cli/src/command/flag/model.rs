@@ -11,26 +11,26 @@ use std::path::{Path, PathBuf};
 /// The model file and what is changed in it from outside. All of it is the group `Model`, by which `kreisel run` knows that a
 /// model is given; a run that goes on has none.
 #[derive(Debug, clap::Args, Serialize, Deserialize)]
-pub struct Model {
+pub struct Model<const IN_TIME: bool = true> {
     /// The model file
     #[arg(value_name = "FILE", group = "Model")]
     #[serde(serialize_with = "absolute")]
     file: PathBuf,
 
     /// Give a parameter of the model another value; may be repeated
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment, group = "Model")]
+    #[arg(help_heading = "Model", long = "set", value_name = "NAME=VALUE", value_parser = assignment, group = "Model")]
     assignments: Vec<(String, String)>,
 
     #[command(flatten)]
-    settings: SettingFlags,
+    settings: SettingFlags<IN_TIME>,
 
     /// Let the model use files (includes, surfaces) outside of its own folder; only for models that you trust
-    #[arg(long, group = "Model")]
+    #[arg(help_heading = "Model", long, group = "Model")]
     #[serde(default)]
     allow_outside: bool,
 }
 
-impl Model {
+impl<const IN_TIME: bool> Model<IN_TIME> {
     /// Where the file is.
     pub fn path(&self) -> &Path {
         &self.file

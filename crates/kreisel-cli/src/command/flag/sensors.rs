@@ -1,9 +1,35 @@
 //! `--sensor NAME` chooses signals by name or by a pattern with `*`.
 
 use crate::command::CommandError;
+use kreisel::report::Recording;
 use kreisel::results::{CsvTable, find_signal};
 
+/// The signals that whoever names none wants to see: the model's own sensors, or joint coordinates, or positions.
+pub fn own(recording: &Recording) -> Vec<usize> {
+    let names: Vec<&str> = recording.table.signals.iter().map(|signal| signal.name.as_str()).collect();
+    let indices = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
+        (0..names.len()).filter(|&index| wanted(names[index])).take(MAX_OWN).collect()
+    };
+    // Sensors of the model are recorded after the usual ones, of which the solver's are the last.
+    let usual = names.iter().rposition(|name| name.starts_with("solver."));
+    let sensors: Vec<usize> = usual.map_or(0..0, |last| last + 1..names.len()).take(MAX_OWN).collect();
+    let joints = &recording.scene.joints;
+    let is_coordinate = |name: &str| match name.split_once('.') {
+        Some((part, word)) => {
+            !word.contains('.') && !word.ends_with("rate") && joints.iter().any(|joint| joint.name == part)
+        }
+        None => false,
+    };
+    let all = [sensors, indices(&is_coordinate), indices(&|name| name.contains(".position."))];
+    all.into_iter().find(|found| !found.is_empty()).unwrap_or_else(|| indices(&|_| true))
+}
+
+/// Most signals that are shown without being asked for: a colour each.
+const MAX_OWN: usize = 7;
+
 /// Signals of a table, as indices, that the patterns name; each once, in the order of the table within a pattern.
+///
+/// A name without its last words stands for all components.
 pub fn chosen(table: &CsvTable, patterns: &[String]) -> Result<Vec<usize>, CommandError> {
     let mut found: Vec<usize> = Vec::new();
     for pattern in patterns {
@@ -26,7 +52,10 @@ pub fn chosen(table: &CsvTable, patterns: &[String]) -> Result<Vec<usize>, Comma
 
 /// Whether a name is a pattern's, in which `*` stands for any letters.
 fn matches(pattern: &str, name: &str) -> bool {
-    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some((start, rest)) = pattern.split_once('*') else {
+        let end = name.strip_prefix(pattern);
+        return end.is_some_and(|end| end.is_empty() || end.starts_with('.'));
+    };
     let Some(mut name) = name.strip_prefix(start) else { return false };
     let mut pieces: Vec<&str> = rest.split('*').collect();
     let end = pieces.pop().unwrap_or_default();
@@ -63,7 +92,8 @@ mod tests {
             ("*.position.*", "top.position.z", true),
             ("t*p.*on.z", "top.position.z", true),
             ("top.position.z", "top.position.z", true),
-            ("top.position", "top.position.z", false),
+            ("top.position", "top.position.z", true),
+            ("top.pos", "top.position.z", false),
             ("*", "anything", true),
             ("a*a", "a", false),
         ] {

@@ -151,6 +151,14 @@ pub enum SettingsError {
         /// Length of the run in s.
         length: f64,
     },
+    /// A step that does not fit into the run.
+    #[error("a step of {step} s is longer than the run of {length} s")]
+    StepTooLong {
+        /// Step in s.
+        step: f64,
+        /// Length of the run in s.
+        length: f64,
+    },
 }
 
 impl SettingsError {
@@ -161,6 +169,7 @@ impl SettingsError {
             Self::EndBeforeStart { .. } => "choose a later `end-time`, or an earlier `start-time`",
             Self::StepLimits { .. } => "choose a smaller `min-step` or a larger `max-step`",
             Self::TooManySteps { .. } => "choose a larger `step`, or leave it out",
+            Self::StepTooLong { .. } => "choose a smaller `step` or a later `end-time`, or leave `step` out",
         }
     }
 }
@@ -238,6 +247,10 @@ impl RunSettings {
                 let control = self.error_control(length)?;
                 let first = control.initial_step.unwrap_or(length / DEFAULT_STEPS);
                 Settings { error_control: Some(control), ..self.integration(first) }
+            }
+            // A hundred steps of a hundredth are as long as the run, but for their rounding.
+            Some(StepSize::Fixed(step)) if step > length * (1.0 + 1e-9) => {
+                return Err(SettingsError::StepTooLong { step, length });
             }
             Some(StepSize::Fixed(step)) => self.integration(step),
             None => {
@@ -368,6 +381,9 @@ mod tests {
             ..settings
         };
         assert!(matches!(lost.plan(), Err(SettingsError::TooManySteps { .. })));
+        let long =
+            RunSettings { end_time: Some(0.5), step: Some(StepSize::Fixed(0.6)), ..RunSettings::default() };
+        assert_eq!(long.plan(), Err(SettingsError::StepTooLong { step: 0.6, length: 0.5 }));
     }
 
     #[test]

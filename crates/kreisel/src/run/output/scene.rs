@@ -7,7 +7,7 @@ use crate::results::{WriteError, scene};
 use crate::run::recorder::NullSink;
 
 pub(super) const ENTRY: OutputEntry =
-    OutputEntry { file: scene::FILE, static_file: scene::FILE, begin, resume: None };
+    OutputEntry { file: scene::FILE, static_file: "static-scene.json", begin, resume: None };
 
 fn begin(OutputFile { mut file, path, contents }: OutputFile) -> Opened {
     let text = contents.scene.to_json();

@@ -1,0 +1,131 @@
+//! Every command that README, book and `--help` show works as it stands there, and shows something.
+//!
+//! The lines of a page are run one after the other in a folder that has `models/` and `validation/` beside it. Results that a
+//! line speaks of and nobody made yet are those of the model of that name. Experiments that take long are left to
+//! `cargo xtask test reproduce`.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Runs a line in a shell that finds `kreisel` on its path, and no browser.
+fn shell(folder: &Path, line: &str) -> Output {
+    let program = Path::new(env!("CARGO_BIN_EXE_kreisel")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).current_dir(folder).env("PATH", path).env("BROWSER", "true");
+    command.output().unwrap()
+}
+
+/// A folder in which the lines of a page are run.
+fn place() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for name in ["models", "validation"] {
+        std::os::unix::fs::symlink(root().join(name), folder.path().join(name)).unwrap();
+    }
+    folder
+}
+
+/// Experiments of seconds, in place of those of minutes.
+fn is_short(line: &str) -> bool {
+    !line.contains("reproduce") || line.contains("--list") || line.contains("eq53")
+}
+
+/// Makes results that a line speaks of and that are not there.
+fn prepare(folder: &Path, line: &str) {
+    for word in line.split_whitespace().filter(|_| !line.contains("kreisel new")) {
+        let Some(name) = word.strip_suffix(".toml").filter(|name| !name.contains('/')) else { continue };
+        if !folder.join(word).exists() {
+            assert!(
+                shell(folder, &format!("kreisel new {name} --like heavy-top")).status.success(),
+                "{name}"
+            );
+        }
+    }
+    for word in line.split_whitespace() {
+        let Some(name) = word.strip_prefix("results/").filter(|name| !name.contains('.')) else { continue };
+        let model = format!("models/{name}.toml");
+        let is_written_by_line = line.contains("--out");
+        if !is_written_by_line && !folder.join(word).exists() && folder.join(&model).exists() {
+            assert!(shell(folder, &format!("kreisel run {model}")).status.success(), "{model}");
+        }
+    }
+}
+
+fn run_all(page: &str, lines: &[String]) {
+    let folder = place();
+    for line in lines.iter().filter(|line| is_short(line)) {
+        prepare(folder.path(), line);
+        let output = shell(folder.path(), line);
+        let [said, printed] = [&output.stderr, &output.stdout].map(|text| String::from_utf8_lossy(text));
+        assert!(output.status.success(), "{page}: {line}\n{printed}{said}");
+        assert!(!said.contains("is the same in all runs"), "{page}: {line} shows nothing\n{said}");
+    }
+}
+
+/// Lines of blocks of shell commands that call the program.
+fn lines_of_page(text: &str) -> Vec<String> {
+    let mut is_shell = false;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        if line.starts_with("```") {
+            is_shell = line == "```sh";
+        } else if is_shell && line.starts_with("kreisel ") {
+            lines.push(line.to_owned());
+        }
+    }
+    lines
+}
+
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let mut pages: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.extension() {
+            _ if path.is_dir() => pages.extend(self::pages(&path)),
+            Some(ending) if ending == "md" => pages.push(path),
+            _ => {}
+        }
+    }
+    pages.sort();
+    pages
+}
+
+#[test]
+fn commands_of_the_readme_and_the_book_work() {
+    let mut count = 0;
+    for page in pages(&root().join("book/src")).into_iter().chain([root().join("README.md")]) {
+        let lines = lines_of_page(&fs::read_to_string(&page).unwrap());
+        count += lines.len();
+        run_all(&page.display().to_string(), &lines);
+    }
+    assert!(count > 20, "{count} commands were found");
+}
+
+#[test]
+fn commands_of_the_help_work() {
+    let folder = place();
+    let all = shell(folder.path(), "kreisel --help");
+    let all = String::from_utf8(all.stdout).unwrap();
+    let commands = all.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands = commands.take_while(|line| line.starts_with("  "));
+    let names: Vec<&str> = commands.filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(names.contains(&"sweep") && names.len() > 10, "{names:?}");
+    for name in names.into_iter().filter(|name| *name != "help") {
+        let help = shell(folder.path(), &format!("kreisel {name} --help"));
+        let help = String::from_utf8(help.stdout).unwrap();
+        let lines: Vec<String> =
+            help.lines().filter_map(|line| Some(line.strip_prefix("  ")?.to_owned())).collect();
+        let examples: Vec<String> = lines.into_iter().filter(|line| line.starts_with("kreisel ")).collect();
+        assert!(!examples.is_empty(), "`kreisel {name} --help` shows no example");
+        run_all(&format!("kreisel {name} --help"), &examples);
+    }
+}
