@@ -36,7 +36,7 @@ use crate::results::{EndStatus, ModelIdentity, RunSummary, WriteError};
 
 const MAGIC: &[u8; 8] = b"KREISELC";
 /// Raised with every change of the format.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 const HASH: usize = 32;
 /// Largest checkpoint that is read: more than any machine within the limits of a model has.
 const MAX_SIZE: u64 = 4_000_000_000;
@@ -207,7 +207,7 @@ impl Checkpoint {
         let resumable = OUTPUTS.iter().filter(|output| output.resume.is_some());
         let is_open =
             resumable.map(|output| partial_name(output.file)).any(|name| folder.join(name).exists());
-        let ended = summary(folder).is_some_and(|summary| {
+        let ended = read_summary(folder).is_some_and(|summary| {
             matches!(summary.status, EndStatus::Done | EndStatus::Failed { .. }) && !is_open
         });
         if ended {
@@ -283,14 +283,15 @@ impl CheckpointError {
     /// A folder without a checkpoint: it was never asked for, or the run has ended.
     fn missing(folder: &Path) -> Self {
         let folder = folder.to_owned();
-        match summary(&folder).map(|summary| summary.status) {
+        match read_summary(&folder).map(|summary| summary.status) {
             Some(EndStatus::Done | EndStatus::Failed { .. }) => Self::Ended { folder },
             _ => Self::None { folder },
         }
     }
 }
 
-fn summary(folder: &Path) -> Option<RunSummary> {
+/// What the `run.json` of a folder says.
+pub(super) fn read_summary(folder: &Path) -> Option<RunSummary> {
     RunSummary::from_json(&std::fs::read(folder.join("run.json")).ok()?)
 }
 
@@ -330,8 +331,8 @@ impl Checkpoint {
         machine: &Machine,
         plan: &RunPlan,
     ) -> Result<Option<Target>, CheckpointError> {
-        let Some(accuracy) = plan.accuracy.filter(|_| !self.target.is_empty()) else { return Ok(None) };
-        let target = Target::restore(&machine.system, plan, accuracy, &mut Reader(&self.target));
+        let Some(target) = Target::new(plan).filter(|_| !self.target.is_empty()) else { return Ok(None) };
+        let target = target.restore(&machine.system, plan, &mut Reader(&self.target));
         Ok(Some(target.map_err(|damaged| ResumeError::State(damaged.into()))?))
     }
 }
