@@ -313,7 +313,9 @@ pub fn flags() -> Vec<Case> {
 /// A method that is unstable with joints.
 pub fn undamped() -> Case {
     let joint = "[[spherical]]\nbodies = ['ground', 'top']\npoint = [0, 0, 1]\n";
-    let text = format!("{BODY}{joint}[simulation]\nend-time = 1\nstep = 1e-3\nmethod = 'index3'\nspectral-radius = 1\n");
+    let text = format!(
+        "{BODY}{joint}[simulation]\nend-time = 1\nstep = 1e-3\nmethod = 'index3'\nspectral-radius = 1\n"
+    );
     Case::run("undamped", text, &["`index3`", "unstable", "`index2`"])
 }
 
