@@ -83,7 +83,7 @@ export interface RunData {
   status: string;
   message?: string;
   verdict?: string;
-  accuracy?: Record<string, { error: number; size: number; quotient?: number } | number> | null;
+  accuracy?: Record<string, { error: number; size: number; quotient?: number } | number | string> | null;
   "wall-time": number;
   settings: Record<string, unknown> | null;
   statistics: Record<string, unknown> | null;

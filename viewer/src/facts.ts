@@ -46,13 +46,18 @@ function entries(values: Record<string, unknown> | null): [string, string][] {
 
 const UNITS: Record<string, string> = {
   positions: "m", angles: "rad", velocities: "m/s", "angular-velocities": "rad/s", forces: "N", torques: "N m", "resolved-until": "s",
+  "mean-forces": "N", "mean-torques": "N m", "peak-forces": "N", "peak-torques": "N m", growth: "1/s",
 };
 
 /** Estimated errors, each beside the size of its quantity. */
 function accuracy(found: NonNullable<RunData["accuracy"]>): [string, string][] {
   return Object.entries(found).map(([name, value]) => [
     name.replaceAll("-", " "),
-    typeof value === "number" ? `${written(value)} ${UNITS[name]}` : `± ${written(value.error)} of ${written(value.size)} ${UNITS[name]}`,
+    typeof value === "string"
+      ? value
+      : typeof value === "number"
+        ? `${written(value)} ${UNITS[name] ?? ""}`
+        : `± ${written(value.error)} of ${written(value.size)} ${UNITS[name]}`,
   ]);
 }
 

@@ -26,6 +26,8 @@ pub struct Machine {
     identity: ModelIdentity,
     parameters: BTreeMap<String, f64>,
     failure: Failure,
+    /// Whether the model calls functions.
+    has_functions: bool,
 }
 
 #[pymethods]
@@ -42,6 +44,7 @@ impl Machine {
         settings: HashMap<String, String>,
         functions: Given,
     ) -> PyResult<Self> {
+        let has_functions = !functions.is_empty();
         let (source, failure) = Source::new(name, text, path, parameters, settings, functions)?;
         let identity = source.identity();
         let read = || -> Result<_, ModelErrors> {
@@ -50,7 +53,7 @@ impl Machine {
         };
         let (machine, parameters) = error::detached(py, read)?.map_err(|errors| error::model(&errors))?;
         let signals = Arc::new(machine.signal_ids());
-        Ok(Self { machine: Arc::new(machine), signals, identity, parameters, failure })
+        Ok(Self { machine: Arc::new(machine), signals, identity, parameters, failure, has_functions })
     }
 
     /// The title of the model.
@@ -99,7 +102,7 @@ impl Machine {
         folder: Option<PathBuf>,
         force: bool,
     ) -> PyResult<Outcome> {
-        let request = RunRequest { observer, motion, folder, force };
+        let request = RunRequest { observer, motion, folder, force, has_functions: self.has_functions };
         run(py, &self.machine, &self.signals, &self.identity, request, &self.failure)
     }
 

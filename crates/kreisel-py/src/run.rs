@@ -52,11 +52,6 @@ impl Sink for Kept {
         }
         self.trajectory.push(record)
     }
-
-    fn begin_anew(&mut self, machine: &Machine) -> Result<bool, WriteError> {
-        self.motion.iter_mut().for_each(Vec::clear);
-        self.trajectory.begin_anew(machine)
-    }
 }
 
 /// One accepted step of a run, as an observer sees it.
@@ -166,10 +161,6 @@ impl JobObserver for PythonObserver<'_> {
         }
     }
 
-    fn searching(&mut self, _: usize, part: f64) -> Control {
-        self.estimating(part)
-    }
-
     fn estimating(&mut self, _: f64) -> Control {
         self.failure = self.interrupt.check();
         if self.failure.is_some() || self.functions.is_some() { Control::Stop } else { Control::Continue }
@@ -197,6 +188,8 @@ pub struct RunRequest {
     pub folder: Option<PathBuf>,
     /// Takes the folder whoever filled it.
     pub force: bool,
+    /// Whether the model calls functions.
+    pub has_functions: bool,
 }
 
 /// Runs a machine; what was computed is given back however the run ended.
@@ -208,8 +201,13 @@ pub fn run(
     request: RunRequest,
     functions: &Failure,
 ) -> PyResult<Outcome> {
-    let RunRequest { observer, motion, folder, force } = request;
-    let plan = machine.plan().map_err(|errors| error::model(&errors))?;
+    let RunRequest { observer, motion, folder, force, has_functions } = request;
+    let mut plan = machine.plan().map_err(|errors| error::model(&errors))?;
+    if observer.is_some() {
+        plan = plan.locally("an observer sees one run");
+    } else if has_functions {
+        plan = plan.locally("functions in Python are called in one run");
+    }
     let (kept, outcome, failure) = error::detached(py, || -> PyResult<_> {
         let interrupt = Interrupt::new();
         let mut watch = PythonObserver { machine, signals, observer, functions, interrupt, failure: None };

@@ -49,7 +49,13 @@ impl Stepper {
         self.stepper.time()
     }
 
-    /// Size of a step in s; of the first one with `step="auto"`.
+    /// What was chosen because nobody said it: how steps are controlled.
+    #[getter]
+    fn assumptions(&self) -> Vec<String> {
+        self.stepper.assumptions().to_vec()
+    }
+
+    /// Size of a step in s; where the error decides, how far `advance` goes at once.
     #[getter]
     fn step_size(&self) -> f64 {
         self.stepper.step_size()

@@ -41,6 +41,16 @@ def test_the_error_is_estimated_on_request_and_the_verdict_is_there_anyway(resul
     assert coarse.verdict == "doubtful" and any(note.get("doubt") for note in coarse.notes)
 
 
+def test_without_settings_a_run_is_accurate_to_a_thousandth_unless_someone_watches() -> None:
+    result = pendulum().simulate(end_time=0.5)
+    assert result.accuracy is not None and result.accuracy["wanted"] == 1e-3
+    assert result.accuracy["angles"]["error"] <= 1e-3 and "resolved to the end" in result.accuracy["text"]
+    assert len(result) == 1001
+    watched = pendulum().simulate(end_time=0.5, observer=lambda step: None)
+    assert watched.accuracy is None
+    assert any("an observer sees one run" in words for words in watched.summary["assumptions"])
+
+
 def test_names_units_and_lengths_belong_together(result: kreisel.Result) -> None:
     assert set(result.units) == set(result.names) == set(result)
     assert result.units["hinge.angle"] == "rad"

@@ -9,10 +9,7 @@ use kreisel::dae::{Control, Notes};
 use kreisel::machine::{Machine, RunPlan};
 use kreisel::report;
 use kreisel::results::{Computation, ModelIdentity, OutputFolder, RunSummary, Verdict};
-use kreisel::run::{
-    Accuracy, Checkpoint, CheckpointHeader, ErrorEstimate, Every, Job, JobObserver, JobOutcome, Moment,
-    RunEnding,
-};
+use kreisel::run::{Checkpoint, CheckpointHeader, Every, Job, JobObserver, JobOutcome, Moment, RunEnding};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::io;
@@ -266,9 +263,8 @@ impl JobObserver for ProgressObserver<'_> {
         self.control()
     }
 
-    fn searching(&mut self, number: usize, part: f64) -> Control {
-        self.progress.show_part(part, || format!("coarse run {number}, to find the step"));
-        self.control()
+    fn begun_anew(&mut self, number: usize) {
+        self.progress.number = number;
     }
 
     fn estimating(&mut self, part: f64) -> Control {
@@ -288,6 +284,8 @@ impl ProgressObserver<'_> {
 /// One line of progress with an estimate on a terminal, nothing into a pipe.
 struct Progress {
     bar: ProgressBar,
+    /// Which run it is, where one is made several times.
+    number: usize,
     start: f64,
     length: f64,
     last: Instant,
@@ -303,6 +301,7 @@ impl Progress {
         let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(PARTS as u64) };
         Self {
             bar: bar.with_style(style),
+            number: 1,
             start: plan.start_time,
             length: plan.end_time - plan.start_time,
             last: Instant::now(),
@@ -310,7 +309,11 @@ impl Progress {
     }
 
     fn show(&mut self, time: f64) {
-        self.show_part((time - self.start) / self.length, || format!("t = {time:.4} s"));
+        let number = self.number;
+        self.show_part((time - self.start) / self.length, || match number {
+            1 => format!("t = {time:.4} s"),
+            _ => format!("run {number}, t = {time:.4} s"),
+        });
     }
 
     fn show_estimate(&mut self, part: f64) {
@@ -354,7 +357,7 @@ fn short_summary(folder: &Path, plan: &RunPlan, outcome: &JobOutcome) -> String 
         ),
     );
     if let Some(accuracy) = accuracy {
-        line("accuracy", accuracy_words(accuracy));
+        line("accuracy", accuracy.words());
     }
     line("verdict", verdict_words(summary));
     if let Some(first) = events.first() {
@@ -425,12 +428,13 @@ fn long_summary(machine: &Machine, plan: &RunPlan, outcome: &JobOutcome) -> Stri
         ),
     );
     if let Some(accuracy) = accuracy {
-        line("accuracy", accuracy_words(accuracy));
+        line("accuracy", accuracy.words());
     }
     line("verdict", verdict_words(summary));
     let shown = MAX_EVENTS.min(events.len());
-    for event in &events[..shown] {
-        line("event", format!("`{}` at {} s", event.event, event.time));
+    for (event, told) in events[..shown].iter().zip(&summary.events) {
+        let error = told["error"].as_f64().map_or(String::new(), |error| format!(" ± {error:.1e} s"));
+        line("event", format!("`{}` at {} s{error}", event.event, event.time));
     }
     if events.len() > shown {
         line("events", format!("{} more, see run.json", events.len() - shown));
@@ -446,27 +450,6 @@ fn long_summary(machine: &Machine, plan: &RunPlan, outcome: &JobOutcome) -> Stri
         line("report", format!("{} (open it in a browser)", path.display()));
     }
     text
-}
-
-/// How accurate a run is, in a line.
-fn accuracy_words(accuracy: &Accuracy) -> String {
-    let Accuracy { positions, angles, velocities, angular_velocities, forces, torques, .. } = accuracy;
-    let larger = |a: &ErrorEstimate, b: &ErrorEstimate| percent(a.relative().max(b.relative()));
-    let mut words = format!(
-        "positions to {:.1e} m, angles to {:.1e} rad, velocities to {}",
-        positions.error,
-        angles.error,
-        larger(velocities, angular_velocities),
-    );
-    // Without joints there are no reactions.
-    if forces.size > 0.0 || torques.size > 0.0 {
-        words += &format!(", reactions to {}", larger(forces, torques));
-    }
-    words + "; estimated"
-}
-
-fn percent(part: f64) -> String {
-    format!("{:.1e} %", 100.0 * part)
 }
 
 /// What is thought of a result, in a line.

@@ -143,8 +143,11 @@ class Stepper:
     def time(self) -> float:
         """Time that was reached, in s."""
     @property
+    def assumptions(self) -> list[str]:
+        """What was chosen because nobody said it: how steps are controlled."""
+    @property
     def step_size(self) -> float:
-        """Size of a step in s; of the first one with `step="auto"`."""
+        """Size of a step in s; where the error decides, how far `advance` goes at once."""
     @property
     def steps(self) -> int:
         """Number of steps so far."""

@@ -236,7 +236,8 @@ class Model(Parts):
     ) -> Result:
         """Runs the machine; arguments replace those of its `[simulation]`.
 
-        `observer` is called with every accepted step and ends the run by returning `False`. Ctrl-C raises `Interrupted`, a
+        `observer` is called with every accepted step and ends the run by returning `False`; steps then keep to `rtol` one by
+        one, since a run with an `accuracy` is made several times. Ctrl-C raises `Interrupted`, a
         failed step `StepError`; both hold what was computed before as `result`. `motion=False` keeps the signals only,
         which saves memory where neither pictures nor files are wanted. `folder` takes the files that `kreisel run` writes,
         while the machine runs and however the run ends; one that holds something else than results of this model is

@@ -84,6 +84,8 @@ kinds! {
     LargeError = "large-error", DOUBT;
     /// The accuracy that was asked for was not reached; the number is the error, of positions in lengths of the machine.
     AccuracyMissed = "accuracy-missed", DOUBT;
+    /// The result is that of a coarser run than was to be: a finer one was stopped, or failed.
+    CoarserRun = "coarser-run", DOUBT;
     /// Runs with larger steps do not get through, so that nothing is known of the error.
     NoErrorEstimate = "no-error-estimate", DOUBT;
     /// Modes are those of a moment, not of an equilibrium; the number is the largest acceleration.

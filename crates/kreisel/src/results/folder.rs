@@ -80,6 +80,8 @@ pub struct OutputFolder {
     previous: Vec<String>,
     /// Files of this run, by their final names.
     files: Vec<String>,
+    /// Those that have their final names for good: what is still being written under them does not count.
+    published: Vec<String>,
     /// Locked while the run lasts; lists `files`, one per line.
     lock: File,
 }
@@ -131,7 +133,9 @@ impl OutputFolder {
             summary.as_ref().is_some_and(|summary| summary.status == super::EndStatus::Interrupted);
         let folder = Self::taken(path, computation, model, summary, lock);
         remove_if_there(&folder.partial_path(CHECKPOINT))?;
-        if was_interrupted {
+        // Beside the files of a complete run there are those of the one that goes on.
+        let is_beside = folder.previous.iter().any(|name| folder.partial_path(name).exists());
+        if was_interrupted && !is_beside {
             // From here on files that have their final names are being written again.
             folder.write_summary(&RunSummary::new(folder.model.clone()))?;
         }
@@ -147,7 +151,15 @@ impl OutputFolder {
     ) -> Self {
         let previous = summary.map_or_else(Vec::new, |summary| summary.files);
         let previous: Vec<_> = previous.into_iter().filter(|name| check_name(name).is_ok()).collect();
-        Self { path: path.to_owned(), computation, model, previous, files: Vec::new(), lock }
+        Self {
+            path: path.to_owned(),
+            computation,
+            model,
+            previous,
+            files: Vec::new(),
+            published: Vec::new(),
+            lock,
+        }
     }
 
     /// Opens a file of a run that goes on, whether or not it had its final name already.
@@ -180,6 +192,11 @@ impl OutputFolder {
                 Err(error)
             }
         }
+    }
+
+    /// Removes the checkpoint: the files that it speaks of are begun anew.
+    pub fn remove_checkpoint(&self) -> Result<(), WriteError> {
+        remove_if_there(&self.path.join(CHECKPOINT))
     }
 
     /// Where the folder is.
@@ -215,22 +232,46 @@ impl OutputFolder {
         Ok(())
     }
 
-    /// Gives every file its final name and writes the summary, however the run ended; tells the final paths.
+    /// Where a file of this run is now.
+    pub fn present_path(&self, name: &str) -> PathBuf {
+        if self.is_published(name) { self.path.join(name) } else { self.partial_path(name) }
+    }
+
+    fn is_published(&self, name: &str) -> bool {
+        self.published.iter().any(|known| known == name)
+    }
+
+    /// Gives every file its final name and writes the summary; files of the same names can be begun beside them.
     ///
     /// Writers must have been finished before: what they still hold is not in the files.
-    pub fn finish(self, summary: &mut RunSummary) -> Result<Vec<PathBuf>, WriteError> {
+    pub fn publish_all(&self, summary: &mut RunSummary) -> Result<(), WriteError> {
         summary.model = self.model.clone();
         summary.files.clone_from(&self.files);
-        for name in &self.files {
+        for name in self.files.iter().filter(|name| !self.is_published(name)) {
             self.publish(name)?;
         }
         for name in self.previous.iter().filter(|name| !self.files.contains(name)) {
             remove_if_there(&self.path.join(name))?;
         }
         self.write_summary(summary)?;
-        sync_folder(&self.path)?;
+        sync_folder(&self.path)
+    }
+
+    /// Goes back to the files that have their final names; what was begun beside them stays only for a checkpoint.
+    pub fn take_back(&mut self) {
+        self.published.clone_from(&self.files);
+    }
+
+    /// Gives every file its final name and writes the summary, however the run ended; tells the final paths.
+    ///
+    /// Writers must have been finished before: what they still hold is not in the files.
+    pub fn finish(self, summary: &mut RunSummary) -> Result<Vec<PathBuf>, WriteError> {
+        self.publish_all(summary)?;
         if self.computation == Computation::Run && summary.status != super::EndStatus::Interrupted {
-            remove_if_there(&self.path.join(CHECKPOINT))?;
+            self.remove_checkpoint()?;
+        }
+        if !self.path.join(CHECKPOINT).exists() {
+            self.published.iter().try_for_each(|name| remove_if_there(&self.partial_path(name)))?;
         }
         remove_if_there(&self.lock_path())?;
         let names = self.files.iter().map(String::as_str).chain([self.computation.summary_file()]);

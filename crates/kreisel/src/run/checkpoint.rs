@@ -37,7 +37,7 @@ use crate::results::{Computation, EndStatus, ModelIdentity, WriteError};
 
 const MAGIC: &[u8; 8] = b"KREISELC";
 /// Raised with every change of the format.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 const HASH: usize = 32;
 /// Largest checkpoint that is read: more than any machine within the limits of a model has.
 const MAX_SIZE: u64 = 4_000_000_000;
@@ -327,8 +327,8 @@ impl Checkpoint {
         machine: &Machine,
         plan: &RunPlan,
     ) -> Result<Option<Target>, CheckpointError> {
-        let Some(accuracy) = plan.accuracy.filter(|_| !self.target.is_empty()) else { return Ok(None) };
-        let target = Target::restore(&machine.system, plan, accuracy, &mut Reader(&self.target));
+        let Some(target) = Target::new(plan).filter(|_| !self.target.is_empty()) else { return Ok(None) };
+        let target = target.restore(&machine.system, plan, &mut Reader(&self.target));
         Ok(Some(target.map_err(|damaged| ResumeError::State(damaged.into()))?))
     }
 }

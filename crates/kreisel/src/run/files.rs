@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::StaticRecorder;
 use super::output::{Contents, OUTPUTS, Opened, OutputEntry, OutputFile};
+use super::passes::{Held, PassSink};
 use super::recorder::{Record, Sink};
 use crate::bytes::Reader;
 use crate::dae::{Note, NoteKind};
@@ -18,7 +19,7 @@ pub struct ResultFiles<'a> {
     folder: OutputFolder,
     outputs: Vec<Box<dyn Sink>>,
     /// Where records go besides.
-    also: Option<&'a mut dyn Sink>,
+    also: Option<Held<&'a mut dyn Sink>>,
 }
 
 impl<'a> ResultFiles<'a> {
@@ -81,14 +82,14 @@ impl<'a> ResultFiles<'a> {
         Ok(Self { folder, outputs, also: None })
     }
 
-    /// Lets records go elsewhere, too.
-    pub(super) fn also(&mut self, sink: &'a mut dyn Sink) {
-        self.also = Some(sink);
+    /// Lets records go elsewhere, too: those of one run, or of the one that counts of several.
+    pub(super) fn also(&mut self, sink: &'a mut dyn Sink, several: bool) {
+        self.also = Some(Held::new(sink, several));
     }
 
     /// The files, and where records go besides.
     fn all(&mut self) -> impl Iterator<Item = &mut dyn Sink> {
-        let also = self.also.as_mut().map(|sink| &mut **sink as &mut dyn Sink);
+        let also = self.also.as_mut().map(|sink| sink as &mut dyn Sink);
         self.outputs.iter_mut().map(|output| &mut **output as &mut dyn Sink).chain(also)
     }
 
@@ -102,8 +103,9 @@ impl<'a> ResultFiles<'a> {
     /// A page that cannot be made is a note in the summary, not a reason to lose the numbers.
     pub fn finish(mut self, summary: &mut RunSummary, with_report: bool) -> Result<Vec<PathBuf>, WriteError> {
         self.all().try_for_each(Sink::finish)?;
-        let Self { mut folder, outputs, .. } = self;
+        let Self { mut folder, outputs, also } = self;
         drop(outputs);
+        also.map_or(Ok(()), |sink| sink.release()?.finish())?;
         if with_report {
             match page(&folder, summary) {
                 Ok(page) => write_text(&mut folder, report::FILE, &page)?,
@@ -123,7 +125,7 @@ fn begin(folder: &mut OutputFolder, output: &OutputEntry, name: &str, contents: 
 }
 
 fn page(folder: &OutputFolder, summary: &RunSummary) -> Result<String, ReportError> {
-    let recording = Recording::with(folder.path(), summary.clone(), |name| folder.partial_path(name))?;
+    let recording = Recording::with(folder.path(), summary.clone(), |name| folder.present_path(name))?;
     Ok(report::page(&recording))
 }
 
@@ -140,19 +142,33 @@ impl Sink for ResultFiles<'_> {
     fn save(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         self.all().try_for_each(|sink| sink.save(out))
     }
+}
 
-    fn begin_anew(&mut self, machine: &Machine) -> Result<bool, WriteError> {
-        if let Some(sink) = &mut self.also
-            && !sink.begin_anew(machine)?
-        {
-            return Ok(false);
+impl PassSink for ResultFiles<'_> {
+    fn begin_anew(
+        &mut self,
+        machine: &Machine,
+        mut complete: Option<&mut RunSummary>,
+    ) -> Result<(), WriteError> {
+        if complete.is_some() {
+            self.outputs.iter_mut().try_for_each(|output| output.finish())?;
+        }
+        // The old ones let go of their files first. A checkpoint speaks of them, too.
+        self.outputs.clear();
+        self.folder.remove_checkpoint()?;
+        if let Some(summary) = &mut complete {
+            self.folder.publish_all(summary)?;
         }
         let contents = Contents::new(machine, Channel::time());
-        // The old ones let go of their files first.
-        self.outputs.clear();
         for output in OUTPUTS {
             self.outputs.push(begin(&mut self.folder, output, output.file, &contents)?);
         }
-        Ok(true)
+        self.also.as_mut().map_or(Ok(()), |sink| sink.begin_anew(machine, complete))
+    }
+
+    fn take_back(&mut self) -> Result<(), WriteError> {
+        self.outputs.clear();
+        self.folder.take_back();
+        self.also.as_mut().map_or(Ok(()), Held::take_back)
     }
 }

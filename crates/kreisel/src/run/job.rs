@@ -10,11 +10,12 @@ use super::accuracy::{Accuracy, AccuracyWatch, Target};
 use super::advance::{Run, RunEnding, RunError, RunStatistics};
 use super::checkpoint::{Checkpoint, CheckpointHeader};
 use super::files::ResultFiles;
+use super::passes::{Held, PassSink};
 use super::recorder::{Moment, Recorder, Sink};
-use crate::dae::{Control, Notes, Values};
+use crate::dae::{Control, Note, NoteKind, Notes, Values};
 use crate::integrate::{Interval, Observer};
-use crate::machine::{EventRecord, Machine, Mobility, RunPlan};
-use crate::results::{EndStatus, ModelIdentity, RunSummary};
+use crate::machine::{EventRecord, Machine, Mobility, Refusal, RunPlan};
+use crate::results::{Computation, EndStatus, ModelIdentity, RunSummary};
 
 /// A machine that is to be run by a plan, and how.
 ///
@@ -69,15 +70,14 @@ pub trait JobObserver {
         let _ = notes;
     }
 
-    /// The tolerance that an accuracy needs is looked for: so much of the coarse run of this number is over; tells whether to
-    /// go on.
-    fn searching(&mut self, number: usize, part: f64) -> Control {
-        let _ = (number, part);
-        Control::Continue
-    }
-
     /// The results have their place, and the first step comes next.
     fn begun(&mut self) {}
+
+    /// The run is made again with smaller steps, since that is how an accuracy is found: this is the number of the next one. The
+    /// last one is the result.
+    fn begun_anew(&mut self, number: usize) {
+        let _ = number;
+    }
 
     /// A step was accepted; tells whether to go on.
     fn accepted(&mut self, now: &Moment) -> Control;
@@ -172,28 +172,29 @@ impl<'a> Job<'a> {
         Self { also: Some(sink), ..self }
     }
 
-    /// Runs with records to a sink, and gives it back.
+    /// Runs with records to a sink, and gives it back; with an accuracy it gets all of them at the end.
     pub fn record<S: Sink>(mut self, sink: S) -> Result<(S, JobOutcome), RunError> {
+        let target = self.aim();
         let run = self.machine.start(&self.plan)?;
         let summary = self.started(&run);
-        let (run, target) = self.aim(run)?;
+        let sink = Held::new(sink, target.is_some());
         let recorder = Recorder::new(self.machine, self.plan.output_step, sink);
         let mut underway = self.begin(run, target, recorder, summary);
         loop {
             let ending = underway.run.advance(&mut underway.watch);
-            let is_anew;
-            (underway, is_anew) = underway.refined(&ending)?;
-            if !is_anew {
-                return underway.finish(ending);
+            let outcome;
+            (underway, outcome) = underway.conclude(ending)?;
+            if let Some(outcome) = outcome {
+                return Ok((underway.watch.recorder.into_sink().release()?, outcome));
             }
         }
     }
 
     /// Runs with records to the files of a folder, which is made if need be.
     pub fn run_into(mut self, folder: &Path) -> Result<JobOutcome, RunError> {
+        let target = self.aim();
         let run = self.machine.start(&self.plan)?;
         let summary = self.started(&run);
-        let (run, target) = self.aim(run)?;
         let arguments = self.arguments.take().unwrap_or_default();
         let header = CheckpointHeader::new(summary.model.clone(), self.machine, arguments);
         let files = ResultFiles::begin(folder, summary.model.clone(), self.force, self.machine)?;
@@ -214,30 +215,38 @@ impl<'a> Job<'a> {
         if let Some(arguments) = self.arguments.take() {
             header.arguments = arguments;
         }
+        let complete = target
+            .as_ref()
+            .filter(|target| target.has_complete())
+            .and_then(|_| Computation::Run.summary(folder));
         let recorder = Recorder::resume(self.machine, &self.plan, folder, checkpoint)?;
-        self.write(header, (run, target), recorder, summary, Some(checkpoint))
+        let is_there = |summary: &RunSummary| summary.files.iter().all(|name| folder.join(name).exists());
+        let complete = complete.filter(is_there);
+        self.write(header, (run, target), recorder, summary, Some((checkpoint, complete)))
     }
 
-    /// Runs to the end, pausing for checkpoints, and finishes the files.
+    /// Runs to the end, pausing for checkpoints, and finishes the files. A job that goes on does so from a checkpoint, and has the
+    /// summary of the last complete run, if there is one.
     fn write(
         mut self,
         mut header: CheckpointHeader,
         (run, target): (Run<'a>, Option<Target>),
         mut recorder: Recorder<'a, ResultFiles<'a>>,
         summary: RunSummary,
-        from: Option<&Checkpoint>,
+        from: Option<(&Checkpoint, Option<RunSummary>)>,
     ) -> Result<JobOutcome, RunError> {
         if let Some(sink) = self.also.take() {
-            recorder.sink_mut().also(sink);
+            recorder.sink_mut().also(sink, target.is_some());
         }
         let (period, with_report) = (self.checkpoint.map(Period::new), self.with_report);
         let mut underway = self.begin(run, target, recorder, summary);
-        if let Some(checkpoint) = from {
+        if let Some((checkpoint, complete)) = from {
             checkpoint.restore_accuracy(underway.machine, &underway.run, &mut underway.watch.accuracy)?;
+            underway.complete = complete.map(|summary| underway.outcome_of(summary));
         }
         underway.watch.period = period;
         underway.earlier = header.wall_time;
-        let ending = loop {
+        let mut outcome = loop {
             let ending = underway.run.advance(&mut underway.watch);
             let watch = &underway.watch;
             let (is_due, is_stopped) = (watch.is_due, watch.is_stopped);
@@ -250,14 +259,13 @@ impl<'a> Job<'a> {
             if is_paused && !is_stopped {
                 continue;
             }
-            let is_anew;
-            (underway, is_anew) = underway.refined(&ending)?;
-            if !is_anew {
-                break ending;
+            let outcome;
+            (underway, outcome) = underway.conclude(ending)?;
+            if let Some(outcome) = outcome {
+                break outcome;
             }
         };
-        let (files, mut outcome) = underway.finish(ending)?;
-        outcome.paths = files.finish(&mut outcome.summary, with_report)?;
+        outcome.paths = underway.watch.recorder.into_sink().finish(&mut outcome.summary, with_report)?;
         Ok(outcome)
     }
 
@@ -276,24 +284,14 @@ impl<'a> Job<'a> {
         summary
     }
 
-    /// Finds the tolerance that the accuracy needs, if one is asked for, and starts with it.
-    fn aim(&mut self, run: Run<'a>) -> Result<(Run<'a>, Option<Target>), RunError> {
-        let Some(accuracy) = self.plan.accuracy else { return Ok((run, None)) };
-        let observer = &mut self.observer;
-        let mut ask = |number: usize, part: f64| {
-            observer.as_mut().map_or(Control::Continue, |observer| observer.searching(number, part))
-        };
-        match Target::find(self.machine, &self.plan, accuracy, &mut ask) {
-            Some(target) => {
-                self.plan = target.plan(&self.plan);
-                Ok((self.machine.start(&self.plan)?, Some(target)))
-            }
-            // Whoever stopped it stops the run at its first step.
-            None => Ok((run, None)),
-        }
+    /// Takes the tolerance of the first run, if an accuracy is asked for.
+    fn aim(&mut self) -> Option<Target> {
+        let target = Target::new(&self.plan)?;
+        self.plan = target.plan(&self.plan);
+        Some(target)
     }
 
-    fn begin<S: Sink>(
+    fn begin<S: PassSink>(
         mut self,
         run: Run<'a>,
         target: Option<Target>,
@@ -301,8 +299,12 @@ impl<'a> Job<'a> {
         mut summary: RunSummary,
     ) -> Underway<'a, S> {
         summary.settings = self.machine.settings.words(&self.plan).into();
+        let number = target.as_ref().map_or(1, Target::number);
         if let Some(observer) = &mut self.observer {
             observer.begun();
+            if number > 1 {
+                observer.begun_anew(number);
+            }
         }
         let watch = RecordingObserver {
             recorder,
@@ -314,7 +316,7 @@ impl<'a> Job<'a> {
             is_stopped: false,
         };
         let (machine, plan) = (self.machine, self.plan);
-        Underway { machine, plan, run, watch, summary, began: self.began, earlier: 0.0 }
+        Underway { machine, plan, run, watch, summary, complete: None, began: self.began, earlier: 0.0 }
     }
 }
 
@@ -325,67 +327,133 @@ struct Underway<'a, S> {
     run: Run<'a>,
     watch: RecordingObserver<'a, S>,
     summary: RunSummary,
+    /// What the last complete run came to, where a finer one is under way.
+    complete: Option<JobOutcome>,
     began: Instant,
     /// Wall time before a checkpoint from which the run went on, in s.
     earlier: f64,
 }
 
-impl<S: Sink> Underway<'_, S> {
+impl<S: PassSink> Underway<'_, S> {
     fn wall_time(&self) -> f64 {
         self.earlier + self.began.elapsed().as_secs_f64()
     }
 
-    /// The job from its start with a smaller tolerance, where its accuracy was missed and another run may reach it; tells
-    /// whether it is.
-    fn refined(self, ending: &RunEnding) -> Result<(Self, bool), RunError> {
-        let machine = self.machine;
-        let target = match ending {
-            RunEnding::Done | RunEnding::Event(_) => self.watch.accuracy.after_miss(machine, &self.plan),
+    /// What the job came to, if it is over with this ending of its run; otherwise it begins anew with smaller steps.
+    fn conclude(mut self, ending: RunEnding) -> Result<(Self, Option<JobOutcome>), RunError> {
+        let is_stopped = ending == RunEnding::Stopped;
+        let mut outcome = self.judge(ending)?;
+        let failure = outcome.failure();
+        let next = match (&outcome.ending, &failure) {
+            (RunEnding::Done | RunEnding::Event(_), _) => {
+                self.watch.accuracy.after_run(self.machine, &self.plan, &outcome.events)
+            }
+            (RunEnding::Failed(_) | RunEnding::Refused(Refusal::EnergyFromNowhere { .. }), Some(reason)) => {
+                self.watch.accuracy.after_failure(reason.clone())
+            }
+            // What the machine asks for cannot be, whatever the steps.
             _ => None,
         };
-        let Some(target) = target else { return Ok((self, false)) };
-        let Self { plan, run, mut watch, mut summary, .. } = self;
-        if !watch.recorder.sink_mut().begin_anew(machine)? {
-            return Ok((Self { plan, run, watch, summary, ..self }, false));
+        if let Some(target) = next {
+            let complete = failure.is_none().then_some(&mut outcome.summary);
+            self.watch.recorder.sink_mut().begin_anew(self.machine, complete)?;
+            if failure.is_none() {
+                self.complete = Some(outcome);
+            }
+            return Ok((self.anew(target)?, None));
         }
-        let plan = target.plan(&plan);
-        let run = machine.start(&plan)?;
-        watch.recorder = watch.recorder.anew();
-        watch.accuracy = AccuracyWatch::new(machine, &plan, run.integration().values(), Some(target));
-        summary.settings = machine.settings.words(&plan).into();
-        Ok((Self { plan, run, watch, summary, ..self }, true))
+        if (is_stopped || failure.is_some())
+            && let Some(complete) = self.complete.take()
+        {
+            self.watch.recorder.sink_mut().take_back()?;
+            outcome = complete.taken_back(is_stopped, failure);
+        }
+        let status = self.watch.observer.as_mut().and_then(|observer| observer.ended());
+        outcome.summary.status = status.unwrap_or_else(|| outcome.ending.status());
+        outcome.summary.judge();
+        outcome.summary.wall_time = self.wall_time();
+        Ok((self, Some(outcome)))
     }
 
-    /// Records the last step, however the run ended, judges the result and completes the summary.
-    fn finish(mut self, mut ending: RunEnding) -> Result<(S, JobOutcome), RunError> {
+    /// The job with the run of a target in place of the one before.
+    fn anew(mut self, target: Target) -> Result<Self, RunError> {
+        if let Some(observer) = &mut self.watch.observer {
+            observer.begun_anew(target.number());
+        }
+        self.plan = target.plan(&self.plan);
+        self.run = self.machine.start(&self.plan)?;
+        self.watch.recorder = self.watch.recorder.anew();
+        self.watch.period.iter_mut().for_each(Period::end);
+        let start = self.run.integration().values();
+        self.watch.accuracy = AccuracyWatch::new(self.machine, &self.plan, start, Some(target));
+        self.summary.settings = self.machine.settings.words(&self.plan).into();
+        Ok(self)
+    }
+
+    /// Records the last step, however the run ended, judges the result and completes the summary, but for how the job ends.
+    fn judge(&mut self, mut ending: RunEnding) -> Result<JobOutcome, RunError> {
         self.watch.recorder.close(self.run.integration().values())?;
         let statistics = RunStatistics::new(self.machine, &self.run, &self.watch.recorder);
+        let mut summary = self.summary.clone();
         let mut accuracy = None;
         if let RunEnding::Done | RunEnding::Event(_) = ending {
-            accuracy = self.watch.estimate(&self.plan, &mut self.summary);
+            accuracy = self.watch.estimate(&self.plan, &mut summary);
             let refusal = self.watch.accuracy.refusal(&statistics.extremes);
             ending = refusal.map_or(ending, RunEnding::Refused);
         }
-        let status = self.watch.observer.as_mut().and_then(|observer| observer.ended());
-        let wall_time = self.wall_time();
-        let Self { machine, mut run, watch, mut summary, .. } = self;
-        summary.add_notes(&watch.accuracy.notes(machine, &mut run, &statistics.extremes, accuracy.is_some()));
-        summary.status = status.unwrap_or_else(|| ending.status());
-        summary.judge();
+        let (machine, run) = (self.machine, &mut self.run);
+        summary.add_notes(&self.watch.accuracy.notes(machine, run, &statistics.extremes, accuracy.is_some()));
         summary.accuracy = json(&accuracy);
-        summary.wall_time = wall_time;
+        if let Some(accuracy) = &accuracy {
+            summary.accuracy["text"] = accuracy.words().into();
+        }
         summary.statistics = json(&statistics);
         summary.events = run.events().iter().map(json).collect();
-        let outcome = JobOutcome {
-            ending,
+        let errors = self.watch.accuracy.event_errors(&self.plan, run.events());
+        for (event, error) in summary.events.iter_mut().zip(errors.unwrap_or_default()) {
+            event["error"] = error.into();
+        }
+        Ok(JobOutcome { ending, accuracy, ..self.outcome_of(summary) })
+    }
+
+    /// What the run came to so far, with a summary of it or of one before.
+    fn outcome_of(&self, summary: RunSummary) -> JobOutcome {
+        let Self { machine, run, watch, .. } = self;
+        JobOutcome {
+            ending: RunEnding::Stopped,
             summary,
-            statistics,
+            statistics: RunStatistics::new(machine, run, &watch.recorder),
             events: run.events().to_vec(),
             mobility: Mobility::from_redundancy(&machine.system, run.integration().redundancy()),
-            accuracy,
+            accuracy: None,
             paths: Vec::new(),
+        }
+    }
+}
+
+impl JobOutcome {
+    /// Why the run failed, if it did.
+    fn failure(&self) -> Option<String> {
+        match &self.ending {
+            RunEnding::Failed(error) => Some(error.to_string()),
+            RunEnding::Refused(error) => Some(error.to_string()),
+            RunEnding::Done | RunEnding::Event(_) | RunEnding::Stopped => None,
+        }
+    }
+
+    /// The same as the result of a job whose finer run was stopped or failed.
+    fn taken_back(mut self, is_stopped: bool, failure: Option<String>) -> Self {
+        let text = match failure {
+            Some(reason) => {
+                format!("this is a coarser run than was to be, since a finer one fails: {reason}")
+            }
+            None => "this is a coarser run than was to be, since a finer one was stopped".to_owned(),
         };
-        Ok((watch.recorder.finish(run.integration().values())?, outcome))
+        self.summary.add_notes([&Note::new(NoteKind::CoarserRun, text)]);
+        if is_stopped {
+            self.ending = RunEnding::Stopped;
+        }
+        self
     }
 }
 
@@ -450,23 +518,30 @@ struct Period {
     every: Every,
     since: Instant,
     steps: u64,
+    is_ended: bool,
 }
 
 impl Period {
     /// A period that begins now.
     fn new(every: Every) -> Self {
-        Self { every, since: Instant::now(), steps: 0 }
+        Self { every, since: Instant::now(), steps: 0, is_ended: false }
+    }
+
+    /// Makes it time with the next step.
+    fn end(&mut self) {
+        self.is_ended = true;
     }
 
     /// Counts a step; tells whether it is time, and then begins anew.
     fn is_over(&mut self) -> bool {
         self.steps += 1;
-        let is_over = match self.every {
-            Every::Seconds(seconds) => {
-                self.since.elapsed() >= Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
-            }
-            Every::Steps(steps) => self.steps >= steps,
-        };
+        let is_over = self.is_ended
+            || match self.every {
+                Every::Seconds(seconds) => {
+                    self.since.elapsed() >= Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+                }
+                Every::Steps(steps) => self.steps >= steps,
+            };
         if is_over {
             *self = Self::new(self.every);
         }

@@ -9,6 +9,7 @@ mod files;
 mod job;
 mod modes;
 mod output;
+mod passes;
 mod recorder;
 mod statics;
 mod steady;

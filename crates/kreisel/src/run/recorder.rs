@@ -34,12 +34,6 @@ pub trait Sink {
         Ok(())
     }
 
-    /// Forgets all records, since the run of a machine begins anew; tells whether it can.
-    fn begin_anew(&mut self, machine: &Machine) -> Result<bool, WriteError> {
-        let _ = machine;
-        Ok(false)
-    }
-
     /// Takes note that no record comes any more.
     fn finish(&mut self) -> Result<(), WriteError> {
         Ok(())
@@ -53,10 +47,6 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 
     fn save(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         (**self).save(out)
-    }
-
-    fn begin_anew(&mut self, machine: &Machine) -> Result<bool, WriteError> {
-        (**self).begin_anew(machine)
     }
 
     fn finish(&mut self) -> Result<(), WriteError> {
@@ -200,6 +190,11 @@ impl<'m, S: Sink> Recorder<'m, S> {
     /// The same before anything was recorded; the sink has been told.
     pub(super) fn anew(self) -> Self {
         Self::new(self.machine, self.output_step, self.sink)
+    }
+
+    /// Where records went, without another one.
+    pub(super) fn into_sink(self) -> S {
+        self.sink
     }
 
     /// Saves the sums, without the sink.
@@ -588,11 +583,5 @@ impl Sink for Trajectory {
         self.times.push(record.time);
         self.columns.iter_mut().zip(record.values).for_each(|(column, value)| column.push(*value));
         Ok(())
-    }
-
-    fn begin_anew(&mut self, _: &Machine) -> Result<bool, WriteError> {
-        self.times.clear();
-        self.columns.iter_mut().for_each(Vec::clear);
-        Ok(true)
     }
 }

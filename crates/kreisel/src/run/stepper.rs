@@ -65,6 +65,8 @@ self_cell!(
 pub struct Stepper {
     owned: Owned,
     signals: HashMap<String, SignalId>,
+    /// What was chosen because nobody said it.
+    assumptions: Vec<String>,
     /// How far ahead corners of the inputs are looked for, in s.
     window: f64,
     /// Values of one sensor, for reuse.
@@ -87,12 +89,17 @@ impl Stepper {
             Ok::<_, RunError>(Moving { run, recorder })
         })?;
         let signals = owned.borrow_owner().signal_ids();
-        Ok(Self { owned, signals, window, values: Vec::new() })
+        Ok(Self { owned, signals, assumptions: plan.assumptions, window, values: Vec::new() })
     }
 
     /// The machine.
     pub fn machine(&self) -> &Arc<Machine> {
         self.owned.borrow_owner()
+    }
+
+    /// What was chosen because nobody said it: steps keep to a tolerance one by one, whatever accuracy the model asks for.
+    pub fn assumptions(&self) -> &[String] {
+        &self.assumptions
     }
 
     /// Names and units of all signals.
@@ -174,13 +181,14 @@ impl Stepper {
 /// The plan of a run whose end may be open: then corners are looked for in a window of steps.
 fn open_plan(machine: &Machine) -> Result<RunPlan, SettingsError> {
     let settings = &machine.settings;
-    match (settings.end_time, settings.step) {
+    let plan = match (settings.end_time, settings.step) {
         (None, Some(StepSize::Fixed(step))) => {
             let end_time = Some(settings.start_time + WINDOW * step);
             RunSettings { end_time, ..settings.clone() }.plan()
         }
         _ => settings.plan(),
-    }
+    };
+    Ok(plan?.locally("a machine that is stepped from outside is run once"))
 }
 
 /// Adds every step and asks whether to go on.

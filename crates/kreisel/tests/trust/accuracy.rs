@@ -7,7 +7,12 @@ use crate::poses::Poses;
 use kreisel::dae::Control;
 use kreisel::machine::{Machine, SettingTexts};
 use kreisel::results::Verdict;
-use kreisel::run::{Accuracy, Checkpoint, Every, Job, JobOutcome, Moment, RunEnding, Trajectory};
+use kreisel::results::{EndStatus, RunSummary};
+use kreisel::run::{
+    Accuracy, Checkpoint, Every, Job, JobObserver, JobOutcome, Moment, RunEnding, Stepper, Trajectory,
+};
+use std::path::Path;
+use std::sync::Arc;
 
 fn model(name: &str, settings: &[(&str, &str)]) -> Machine {
     let texts = settings.iter().fold(SettingTexts::default(), |texts, (key, text)| texts.with(*key, text));
@@ -187,6 +192,133 @@ fn a_run_with_an_accuracy_goes_on_after_an_interruption_to_the_same_bytes() {
     assert_eq!(resumed.accuracy, done.accuracy);
     let [whole, parts] = [whole, parts].map(|folder| std::fs::read(folder.join("trajectory.csv")).unwrap());
     assert!(whole == parts);
+}
+
+/// Stops in a run, counted from 1, at a time.
+struct StopIn {
+    run: usize,
+    time: f64,
+    number: usize,
+}
+
+impl StopIn {
+    fn new(run: usize, time: f64) -> Self {
+        Self { run, time, number: 1 }
+    }
+}
+
+impl JobObserver for StopIn {
+    fn begun_anew(&mut self, number: usize) {
+        self.number = number;
+    }
+
+    fn accepted(&mut self, now: &Moment) -> Control {
+        if self.number == self.run && now.time() >= self.time { Control::Stop } else { Control::Continue }
+    }
+}
+
+const SWING: &str = "
+    [simulation]
+    end-time = 2
+    [[body]]
+    name = 'rod'
+    mass = 2
+    inertia = [0.2, 0.2, 0.001]
+    position = [0.5, 0, 0]
+    [[revolute]]
+    name = 'pin'
+    bodies = ['ground', 'rod']
+    point = [0, 0, 0]
+    axis = [0, 1, 0]
+";
+
+fn table(folder: &Path) -> Vec<u8> {
+    std::fs::read(folder.join("trajectory.csv")).unwrap()
+}
+
+fn written(folder: &Path) -> RunSummary {
+    RunSummary::from_json(&std::fs::read(folder.join("run.json")).unwrap()).unwrap()
+}
+
+#[test]
+fn without_settings_a_run_is_accurate_to_a_thousandth_and_has_a_thousand_output_times() {
+    let machine = Machine::from_text("swing.toml", SWING).unwrap();
+    let plan = machine.plan().unwrap();
+    let (trajectory, outcome) = Job::new(&machine, &plan).record(Trajectory::new(&machine)).unwrap();
+    assert_eq!((outcome.summary.verdict, doubts(&outcome)), (Some(Verdict::Good), Vec::new()));
+    assert_eq!(outcome.summary.settings["accuracy"], 1e-3);
+    let found = outcome.accuracy.unwrap();
+    assert!(found.angles.error <= 1e-3 && (2..=5).contains(&found.runs), "{found:?}");
+    assert_eq!(trajectory.times.len(), 1001);
+    assert!(trajectory.times.windows(2).all(|ends| (ends[1] - ends[0] - 2e-3).abs() < 1e-12));
+    // ω²/2 (J + m l²) = m g l sin φ.
+    let [angle, rate] = ["pin.angle", "pin.angle-rate"].map(|name| trajectory.signal(name).unwrap());
+    for (angle, rate) in angle.iter().zip(rate) {
+        let exact = 2.0 * 2.0 * 9.80665 * 0.5 * angle.sin() / 0.7;
+        assert!((rate * rate - exact).abs() < 5e-3 * 28.0, "{angle}: {rate}");
+    }
+}
+
+#[test]
+fn a_job_that_is_stopped_keeps_the_last_complete_run_with_its_estimate_and_goes_on_with_the_next() {
+    let machine = Machine::from_text("swing.toml", SWING).unwrap();
+    let plan = machine.plan().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let [whole, parts, plain] = ["whole", "parts", "plain"].map(|name| folder.path().join(name));
+    let job = || Job::new(&machine, &plan).report(false);
+    let done = job().run_into(&whole).unwrap();
+    assert_eq!(done.accuracy.unwrap().runs, 3);
+    let is_kept = |folder: &Path, outcome: &JobOutcome| {
+        assert_eq!(outcome.ending, RunEnding::Stopped);
+        let summary = written(folder);
+        assert_eq!((summary.status, summary.verdict), (EndStatus::Interrupted, Some(Verdict::Doubtful)));
+        assert_eq!(summary.accuracy["runs"], 2);
+        assert!(summary.notes.iter().any(|note| note["kind"] == "coarser-run"), "{:?}", summary.notes);
+        let text = String::from_utf8(table(folder)).unwrap();
+        let end: f64 = text.lines().last().unwrap().split(',').next().unwrap().parse().unwrap();
+        assert_eq!((text.lines().count(), end), (1002, 2.0));
+    };
+    let mut stop = StopIn::new(3, 1.0);
+    let stopped = job().observe(&mut stop).run_into(&plain).unwrap();
+    is_kept(&plain, &stopped);
+    assert!(!plain.join("trajectory.partial.csv").exists());
+    // With a checkpoint the run that was stopped goes on, twice.
+    let mut stop = StopIn::new(3, 0.5);
+    let stopped = job().checkpoint(Every::Steps(20)).observe(&mut stop).run_into(&parts).unwrap();
+    is_kept(&parts, &stopped);
+    let mut stop = StopIn::new(3, 1.0);
+    let checkpoint = Checkpoint::read(&parts).unwrap();
+    let again = job().checkpoint(Every::Steps(20)).observe(&mut stop).resume(&parts, &checkpoint).unwrap();
+    is_kept(&parts, &again);
+    let resumed = job().resume(&parts, &Checkpoint::read(&parts).unwrap()).unwrap();
+    assert_eq!((resumed.ending, resumed.accuracy), (RunEnding::Done, done.accuracy));
+    assert!(table(&whole) == table(&parts));
+    assert_eq!(written(&parts).status, EndStatus::Done);
+    assert!(!parts.join("trajectory.partial.csv").exists() && !parts.join("checkpoint.bin").exists());
+}
+
+#[test]
+fn a_job_that_is_stopped_in_its_first_run_goes_on_with_all_that_follow() {
+    let machine = Machine::from_text("swing.toml", SWING).unwrap();
+    let plan = machine.plan().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let [whole, parts] = ["whole", "parts"].map(|name| folder.path().join(name));
+    let job = || Job::new(&machine, &plan).report(false);
+    let done = job().run_into(&whole).unwrap();
+    let mut stop = StopIn::new(1, 1.0);
+    let stopped = job().checkpoint(Every::Steps(10)).observe(&mut stop).run_into(&parts).unwrap();
+    assert_eq!((stopped.ending, stopped.accuracy), (RunEnding::Stopped, None));
+    let resumed = job().resume(&parts, &Checkpoint::read(&parts).unwrap()).unwrap();
+    assert_eq!(resumed.accuracy, done.accuracy);
+    assert!(table(&whole) == table(&parts));
+}
+
+#[test]
+fn a_machine_that_is_stepped_from_outside_keeps_to_a_tolerance_and_says_so() {
+    let machine = Arc::new(Machine::from_text("swing.toml", SWING).unwrap());
+    let mut stepper = Stepper::start(machine).unwrap();
+    assert!(stepper.assumptions()[0].contains("`rtol` 1e-4"), "{:?}", stepper.assumptions());
+    assert_eq!(stepper.advance_to(1.0, |_| true), RunEnding::Done);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod common;
 mod hard;
 mod lengths;
 mod poses;
+mod promises;
 mod silence;
 mod sparse_lu_allocation;
 mod step_control;

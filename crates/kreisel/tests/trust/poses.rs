@@ -2,7 +2,6 @@
 
 use kreisel::lie::UnitQuaternion;
 use kreisel::lie::space::quaternion;
-use kreisel::machine::Machine;
 use kreisel::results::{NodeState, WriteError};
 use kreisel::run::{Record, Sink};
 
@@ -21,11 +20,6 @@ impl Sink for Poses {
         self.times.push(record.time);
         self.nodes.push(record.nodes.to_vec());
         Ok(())
-    }
-
-    fn begin_anew(&mut self, _: &Machine) -> Result<bool, WriteError> {
-        *self = Self::default();
-        Ok(true)
     }
 }
 

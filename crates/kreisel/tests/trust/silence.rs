@@ -66,8 +66,8 @@ fn own_step(machine: &Machine) -> f64 {
         }
     }
     let mut plan = machine.plan().unwrap();
-    if machine.settings().step() != Some(StepSize::Auto) {
-        return plan.integration.step();
+    if let Some(StepSize::Fixed(step)) = machine.settings().step() {
+        return step;
     }
     plan.output_step = None;
     let (times, _) = Job::new(machine, &plan).record(Times::default()).unwrap();
@@ -100,8 +100,8 @@ impl Counts {
         let machine = read(path, &[]).unwrap();
         let step = own_step(&machine);
         let fine = match machine.settings().step() {
-            Some(StepSize::Auto) => [by_error(1e-5), by_error(4e-5)],
-            _ => [steps_of(step / 8.0), steps_of(step / 4.0)],
+            Some(StepSize::Fixed(_)) => [steps_of(step / 8.0), steps_of(step / 4.0)],
+            _ => [by_error(1e-5), by_error(4e-5)],
         };
         let [reference, other] = fine.map(|settings| run(path, &settings).and_then(Result::ok));
         let (Some((reference, _)), Some((other, _))) = (reference, other) else {

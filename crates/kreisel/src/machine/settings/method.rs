@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
+use super::RunSettings;
 use super::table::{Given, Setting, choice, flag};
-use super::{RunSettings, StepSize};
 use crate::integrate::{
     Family, Method, OptionEntry, ParameterError, Parameters, SCHEMES, damps_enough, possible_radii,
 };
@@ -44,15 +44,16 @@ pub(super) const fn option(entry: &'static OptionEntry) -> Setting {
 
 /// Comes after [`METHOD`], which decides on the possible radii.
 pub(super) const SPECTRAL_RADIUS: Setting = Setting {
-    key: Key::new("spectral-radius", ValueKind::Number(Dimension::NONE), Need::Default("0.9"))
-        .doc("Damping of high frequencies: 1 none, 0 strongest; at most 0.98 with `step = \"auto\"`."),
+    key: Key::new("spectral-radius", ValueKind::Number(Dimension::NONE), Need::Default("0.9")).doc(
+        "Damping of high frequencies: 1 none, 0 strongest; at most 0.98 where the error decides on steps.",
+    ),
     flag: flag("NUMBER", "Spectral radius in place of the model's: 1 damps nothing, 0 most"),
     read: |given, run| {
         let radius = given.number()?;
         let method = run.integrator.method;
         run.integrator.parameters =
             parameters(method, radius).map_err(|possible| given.unsuitable(possible, radius))?;
-        let by_error = run.step == Some(StepSize::Auto) && method.family() != Family::Fixed;
+        let by_error = run.is_by_error() && method.family() != Family::Fixed;
         if by_error && !damps_enough(radius) {
             return Err(given.unsuitable(&possible_radii(), radius));
         }
@@ -123,7 +124,7 @@ fn take(
         return Err(given.unsuitable(&requirement, parameters.alpha_m()));
     }
     let radius = parameters.spectral_radius();
-    if run.step == Some(StepSize::Auto) && !damps_enough(radius) {
+    if run.is_by_error() && !damps_enough(radius) {
         let requirement = format!("such that the spectral radius is {}", possible_radii());
         return Err(given.unsuitable(&requirement, radius));
     }

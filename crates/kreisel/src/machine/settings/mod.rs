@@ -29,10 +29,12 @@ pub struct RunSettings {
     pub(crate) start_time: f64,
     /// Time at which the run ends, in s; absent if neither the model nor the command line says it.
     pub(crate) end_time: Option<f64>,
-    /// Step size; absent for the default, a thousandth of the run.
+    /// Step size; absent if nobody says it, and then the error decides.
     pub(crate) step: Option<StepSize>,
-    /// Accuracy of the whole run; absent where steps keep to a tolerance of their own.
-    pub(crate) accuracy: Option<f64>,
+    /// Accuracy of the whole run, where the error decides on steps and they keep to no tolerance of their own.
+    pub(crate) accuracy: f64,
+    /// Whether a tolerance is given that steps keep to one by one.
+    pub(crate) is_local: bool,
     /// Relative tolerance of a step size that the error decides on.
     pub(crate) rtol: f64,
     /// Absolute tolerance of it, in rad and in units of the machine's length.
@@ -43,7 +45,7 @@ pub struct RunSettings {
     pub(crate) max_step: Option<f64>,
     /// First step in s; absent to have it chosen.
     pub(crate) initial_step: Option<f64>,
-    /// Distance of output times in s; absent for every step.
+    /// Distance of output times in s; absent for a thousandth of the run with an accuracy, and for every step without.
     pub(crate) output_step: Option<f64>,
     /// Method with its options and parameters, tolerances of Newton's iteration, scaling of forces; its step
     /// is that of the plan.
@@ -105,8 +107,12 @@ pub enum StepSize {
     Auto,
 }
 
-/// Steps of a run when no step is given.
-pub const DEFAULT_STEPS: f64 = 1000.0;
+/// Output times of a run with an accuracy when their distance is not given; and a run by the error is taken to have so many
+/// steps until they show.
+const PARTS: f64 = 1000.0;
+
+/// Tolerance of single steps in parts of the accuracy that was asked for, where only steps are controlled.
+const LOCAL_PART: f64 = 0.1;
 
 /// Smallest step that the error may ask for when none is given, as a part of the run.
 const MIN_PART: f64 = 1e-10;
@@ -187,7 +193,7 @@ pub struct RunPlan {
     /// Settings of the integrator, the step among them.
     pub integration: Settings,
     /// Accuracy of the whole run, in lengths of the machine or of its way and in rad; the tolerance of its steps is then found
-    /// from coarser runs. Absent where it keeps to the one that it has.
+    /// from coarser runs. Absent where it keeps to the one that it has. See [`RunPlan::locally`].
     pub accuracy: Option<f64>,
     /// Whether runs with larger steps tell how large the error is.
     pub error_estimate: bool,
@@ -195,6 +201,21 @@ pub struct RunPlan {
     pub velocity_projection: Vec<f64>,
     /// What was chosen because nobody said it.
     pub assumptions: Vec<String>,
+}
+
+impl RunPlan {
+    /// The plan of a run that is made once, though an accuracy is asked for: its steps keep to a tolerance one by one. It says
+    /// so, with the reason.
+    #[must_use]
+    pub fn locally(mut self, reason: &str) -> Self {
+        if let (Some(accuracy), Some(control)) = (self.accuracy.take(), &self.integration.error_control) {
+            let rtol = control.rtol;
+            self.assumptions = vec![format!(
+                "steps keep to `rtol` {rtol:e} one by one, and nobody looks at the whole run, whose accuracy was to be {accuracy:e}: {reason}"
+            )];
+        }
+        self
+    }
 }
 
 impl RunSettings {
@@ -208,12 +229,12 @@ impl RunSettings {
         self.end_time
     }
 
-    /// Step size; absent for the default, a thousandth of the run.
+    /// Step size; absent if nobody says it, and then the error decides.
     pub fn step(&self) -> Option<StepSize> {
         self.step
     }
 
-    /// Distance of output times in s; absent for every step.
+    /// Distance of output times in s, if given.
     pub fn output_step(&self) -> Option<f64> {
         self.output_step
     }
@@ -243,24 +264,24 @@ impl RunSettings {
         }
         let mut assumptions = Vec::new();
         let integration = match self.step {
-            Some(StepSize::Auto) => {
-                let control = self.error_control(length)?;
-                let first = control.initial_step.unwrap_or(length / DEFAULT_STEPS);
-                Settings { error_control: Some(control), ..self.integration(first) }
-            }
             // A hundred steps of a hundredth are as long as the run, but for their rounding.
             Some(StepSize::Fixed(step)) if step > length * (1.0 + 1e-9) => {
                 return Err(SettingsError::StepTooLong { step, length });
             }
             Some(StepSize::Fixed(step)) => self.integration(step),
-            None => {
-                let step = length / DEFAULT_STEPS;
-                assumptions.push(format!("the step is {step} s, a thousandth of the run"));
-                self.integration(step)
+            Some(StepSize::Auto) | None => {
+                let control = self.error_control(length)?;
+                let first = control.initial_step.unwrap_or(length / PARTS);
+                Settings { error_control: Some(control), ..self.integration(first) }
             }
         };
+        if self.step.is_none() {
+            assumptions.push(format!("steps are such that the run is accurate to {:e}", self.accuracy));
+        }
+        let accuracy = self.accuracy();
+        let output_step = self.output_step.or(accuracy.map(|_| length / PARTS));
         let least = (1e3 * f64::EPSILON * start.abs().max(end.abs())).max(MIN_STEP);
-        for step in [Some(integration.step), self.output_step].into_iter().flatten() {
+        for step in [Some(integration.step), output_step].into_iter().flatten() {
             if length / step > MAX_STEPS || step < least {
                 return Err(SettingsError::TooManySteps { step, length });
             }
@@ -268,13 +289,23 @@ impl RunSettings {
         Ok(RunPlan {
             start_time: start,
             end_time: end,
-            output_step: self.output_step,
+            output_step,
             integration,
-            accuracy: self.accuracy,
+            accuracy,
             error_estimate: self.error_estimate,
             velocity_projection: self.velocity_projection.clone(),
             assumptions,
         })
+    }
+
+    /// Whether the error decides on steps.
+    fn is_by_error(&self) -> bool {
+        !matches!(self.step, Some(StepSize::Fixed(_)))
+    }
+
+    /// Accuracy of the whole run; absent where steps are fixed or keep to a tolerance of their own.
+    pub fn accuracy(&self) -> Option<f64> {
+        (self.is_by_error() && !self.is_local).then_some(self.accuracy)
     }
 
     /// What a step size by the error keeps to in a run of a length.
@@ -287,7 +318,7 @@ impl RunSettings {
             return Err(SettingsError::StepLimits { min, max });
         }
         Ok(ErrorControl {
-            rtol: self.rtol,
+            rtol: self.accuracy().map_or(self.rtol, |accuracy| LOCAL_PART * accuracy),
             atol: self.atol,
             min_step: min,
             max_step: max,
@@ -313,7 +344,8 @@ impl RunSettings {
             start_time: 0.0,
             end_time: None,
             step: None,
-            accuracy: None,
+            accuracy: 0.0,
+            is_local: false,
             rtol: 0.0,
             atol: 0.0,
             min_step: None,
@@ -347,11 +379,13 @@ mod tests {
     use crate::integrate::possible_radii;
 
     #[test]
-    fn without_a_step_a_run_has_a_thousand_and_says_so() {
+    fn without_a_step_a_run_has_an_accuracy_and_a_thousand_output_times_and_says_so() {
         let settings = RunSettings { end_time: Some(2.0), ..RunSettings::default() };
         let plan = settings.plan().unwrap();
-        assert_eq!(plan.integration.step, 0.002);
-        assert!(plan.assumptions[0].contains("0.002 s"), "{:?}", plan.assumptions);
+        assert_eq!((plan.accuracy, plan.output_step), (Some(1e-3), Some(0.002)));
+        assert!(plan.assumptions[0].contains("1e-3"), "{:?}", plan.assumptions);
+        let fixed = RunSettings { step: Some(StepSize::Fixed(0.1)), ..settings }.plan().unwrap();
+        assert_eq!((fixed.accuracy, fixed.output_step, fixed.assumptions.len()), (None, None, 0));
     }
 
     #[test]
@@ -388,12 +422,8 @@ mod tests {
 
     #[test]
     fn a_step_by_the_error_has_limits_that_follow_from_the_run() {
-        let settings = RunSettings {
-            end_time: Some(5.0),
-            step: Some(StepSize::Auto),
-            rtol: 1e-3,
-            ..RunSettings::default()
-        };
+        let settings =
+            RunSettings { end_time: Some(5.0), is_local: true, rtol: 1e-3, ..RunSettings::default() };
         let control = settings.plan().unwrap().integration.error_control.unwrap();
         assert_eq!((control.horizon, control.rtol, control.max_step), (5.0, 1e-3, 0.5));
         let crossed = RunSettings { min_step: Some(0.2), max_step: Some(0.1), ..settings };

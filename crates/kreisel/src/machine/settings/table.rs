@@ -182,6 +182,8 @@ const NUMBER: ValueKind = ValueKind::Number(Dimension::NONE);
 /// Least and largest accuracy that can be asked for: what rounding leaves of a run, and what is hardly any.
 const MIN_ACCURACY: f64 = 1e-9;
 const MAX_ACCURACY: f64 = 0.1;
+/// Tolerances that steps keep to one by one.
+const LOCAL: [&str; 2] = ["rtol", "atol"];
 /// Word for a step size that the error decides on.
 pub(super) const AUTO: &str = "auto";
 
@@ -232,7 +234,7 @@ const FIRST: &[Setting] = &[
     Setting {
         key: Key::new("step", ValueKind::NumberOr(Dimension::TIME, &[AUTO]), Need::Optional)
             .doc(
-                "Step size, or `auto` to let the local error decide on it; a thousandth of the run if not given.",
+                "Step size, or `auto`, as if not given, to let the error decide on it: that of the whole run (`accuracy`), or of each step (`rtol`).",
             ),
         flag: flag(
             "TIME",
@@ -252,63 +254,64 @@ const FIRST: &[Setting] = &[
         show: |_, plan| Some(controlled(plan, |_| json!(AUTO)).unwrap_or(json!(plan.integration.step))),
     },
     Setting {
-        key: Key::new("accuracy", NUMBER, Need::Optional).doc(
+        key: Key::new("accuracy", NUMBER, Need::Default("1e-3")).doc(
             "Error of positions (relative to the diagonal of the machine, or to the way of its parts if that is larger) and of angles (in rad) that the run is to keep to the end: its steps follow from coarser runs. In place of a number for `step` and of `rtol`.",
         ),
         flag: flag("NUMBER", "Error that positions and angles may have in the whole run, in place of `--step` and `--rtol`"),
         read: |given, run| {
-            run.accuracy = given.optional_positive()?;
-            match (run.accuracy, run.step) {
-                (Some(accuracy), _) if !(MIN_ACCURACY..=MAX_ACCURACY).contains(&accuracy) => {
-                    let requirement = format!("between {MIN_ACCURACY:e}, below which there is rounding, and {MAX_ACCURACY}");
-                    Err(given.unsuitable(&requirement, accuracy))
-                }
-                (Some(_), Some(StepSize::Fixed(step))) => Err(given.crowded("step", step)),
-                (Some(_), _) if given.reader.has("rtol") => {
-                    Err(given.crowded("rtol", given.reader.number("rtol")?))
-                }
-                (Some(_), _) => {
-                    run.step = Some(StepSize::Auto);
-                    Ok(())
-                }
-                (None, _) => Ok(()),
+            run.accuracy = given.positive()?;
+            if !given.reader.has(given.key) {
+                return Ok(());
             }
+            if !(MIN_ACCURACY..=MAX_ACCURACY).contains(&run.accuracy) {
+                let requirement = format!("between {MIN_ACCURACY:e}, below which there is rounding, and {MAX_ACCURACY}");
+                return Err(given.unsuitable(&requirement, run.accuracy));
+            }
+            if let Some(StepSize::Fixed(step)) = run.step {
+                return Err(given.crowded("step", step));
+            }
+            if let Some(key) = LOCAL.into_iter().find(|key| given.reader.has(key)) {
+                return Err(given.crowded(key, given.reader.number(key)?));
+            }
+            run.step = Some(StepSize::Auto);
+            Ok(())
         },
         show: |_, plan| plan.accuracy.map(Value::from),
     },
     Setting {
         key: Key::new("rtol", NUMBER, Need::Default("1e-4"))
             .doc(
-                "Lets the error decide on steps, as `step = \"auto\"` does: that of each stays below 0.3 `rtol`^1.5, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad.",
+                "Lets the error of each step decide on its size, and nobody looks at the whole run: it stays below 0.3 `rtol`^1.5, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad. In place of `accuracy`.",
             ),
-        flag: flag("NUMBER", "Relative tolerance of `--step auto` in place of the model's `rtol`"),
-        read: |given, run| {
-            run.rtol = given.positive()?;
-            if given.reader.has(given.key) {
-                run.step = run.step.or(Some(StepSize::Auto));
-            }
-            Ok(())
-        },
+        flag: flag("NUMBER", "Relative tolerance of single steps, in place of `--accuracy` and the model's `rtol`"),
+        read: |given, run| given.positive().map(|rtol| run.rtol = rtol),
         show: |_, plan| controlled(plan, |control| json!(control.rtol)),
     },
     Setting {
         key: Key::new("atol", NUMBER, Need::Default("1e-8"))
-            .doc("With `step = \"auto\"`: added to `rtol`, in lengths of the machine and rad."),
-        flag: flag("NUMBER", "Absolute tolerance of `--step auto` in place of the model's `atol`"),
-        read: |given, run| given.not_negative().map(|atol| run.atol = atol),
+            .doc("Added to `rtol`, in lengths of the machine and rad."),
+        flag: flag("NUMBER", "Absolute tolerance of single steps in place of the model's `atol`"),
+        read: |given, run| {
+            run.atol = given.not_negative()?;
+            if LOCAL.into_iter().any(|key| given.reader.has(key)) {
+                run.is_local = true;
+                run.step = run.step.or(Some(StepSize::Auto));
+            }
+            Ok(())
+        },
         show: |_, plan| controlled(plan, |control| json!(control.atol)),
     },
     Setting {
         key: Key::new("min-step", TIME, Need::Optional)
-            .doc("With `step = \"auto\"`: smallest step; 1e-10 of the run if not given."),
-        flag: flag("TIME", "Smallest step of `--step auto` in place of the model's `min-step`"),
+            .doc("Where the error decides on steps: smallest step; 1e-10 of the run if not given."),
+        flag: flag("TIME", "Smallest step of steps by the error in place of the model's `min-step`"),
         read: |given, run| given.optional_positive().map(|step| run.min_step = step),
         show: |_, plan| controlled(plan, |control| json!(control.min_step)),
     },
     Setting {
         key: Key::new("max-step", TIME, Need::Optional)
-            .doc("With `step = \"auto\"`: largest step; a tenth of the run if not given."),
-        flag: flag("TIME", "Largest step of `--step auto` in place of the model's `max-step`"),
+            .doc("Where the error decides on steps: largest step; a tenth of the run if not given."),
+        flag: flag("TIME", "Largest step of steps by the error in place of the model's `max-step`"),
         read: |given, run| {
             run.max_step = given.optional_positive()?;
             match (run.min_step, run.max_step) {
@@ -323,15 +326,15 @@ const FIRST: &[Setting] = &[
     },
     Setting {
         key: Key::new("initial-step", TIME, Need::Optional).doc(
-            "With `step = \"auto\"`: first step, cut until its error is small enough; 0.6 % of the run if not given.",
+            "Where the error decides on steps: first step, cut until its error is small enough; 0.6 % of the run if not given.",
         ),
-        flag: flag("TIME", "First step of `--step auto` in place of the model's `initial-step`"),
+        flag: flag("TIME", "First step of steps by the error in place of the model's `initial-step`"),
         read: |given, run| given.optional_positive().map(|step| run.initial_step = step),
         show: |_, plan| controlled(plan, |control| json!(control.initial_step)),
     },
     Setting {
         key: Key::new("output-step", TIME, Need::Optional)
-            .doc("Distance of output times; every step if not given."),
+            .doc("Distance of output times; if not given a thousandth of the run where steps follow from `accuracy`, and otherwise every step."),
         flag: flag("TIME", "Distance of output times in place of the model's `output-step`"),
         read: |given, run| given.optional_positive().map(|step| run.output_step = step),
         show: |_, plan| Some(json!(plan.output_step)),

@@ -58,8 +58,8 @@ impl SettingTexts {
     /// What the model says that does not count beside a setting from outside: steps follow from one thing.
     fn replaced_by(&self, key: &str, text: &str) -> Vec<&'static str> {
         let rivals: &[&'static str] = match key {
-            "accuracy" => &["step", "rtol"],
-            "rtol" => &["accuracy"],
+            "accuracy" => &["step", "rtol", "atol"],
+            "rtol" | "atol" => &["accuracy"],
             "step" if text != AUTO => &["accuracy"],
             _ => &[],
         };
@@ -116,12 +116,12 @@ mod tests {
             settings(&format!("[simulation]\n{model}\n{BODY}"), &SettingTexts::default().with(key, value))
         };
         for model in ["step = 0.1", "rtol = 1e-5", "step = 0.1\nrtol = 1e-5"] {
-            assert_eq!(read(model, "accuracy", "1e-3").unwrap().accuracy, Some(1e-3), "{model}");
+            assert_eq!(read(model, "accuracy", "1e-3").unwrap().accuracy(), Some(1e-3), "{model}");
         }
         for (key, value, accuracy) in
             [("step", "0.1", None), ("rtol", "1e-5", None), ("step", "auto", Some(1e-3))]
         {
-            assert_eq!(read("accuracy = 1e-3", key, value).unwrap().accuracy, accuracy, "{key} = {value}");
+            assert_eq!(read("accuracy = 1e-3", key, value).unwrap().accuracy(), accuracy, "{key} = {value}");
         }
         // Two things from outside contradict each other.
         let both = SettingTexts::default().with("accuracy", "1e-3").with("step", "0.1");

@@ -7,6 +7,7 @@
 
 mod beams;
 mod companion;
+mod limits;
 mod samples;
 mod steps;
 mod target;
@@ -16,6 +17,7 @@ mod vibrations;
 pub use companion::{Accuracy, ErrorEstimate};
 
 use beams::BeamWatch;
+use limits::LimitWatch;
 use samples::Samples;
 use steps::StepErrorWatch;
 pub(super) use target::Target;
@@ -27,7 +29,7 @@ use super::recorder::Extremes;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Control, Note, NoteKind, Notes, Values};
 use crate::integrate::Interval;
-use crate::machine::{Machine, Refusal, RunPlan};
+use crate::machine::{EventRecord, Machine, Refusal, RunPlan};
 use crate::results::{EndStatus, RunSummary, Verdict};
 
 /// Motions below this, in rad and in lengths of the machine, are none.
@@ -75,12 +77,13 @@ pub(super) struct AccuracyWatch {
     turns: TurnWatch,
     steps: StepErrorWatch,
     vibrations: VibrationWatch,
+    limits: LimitWatch,
     remedy: Remedy,
     /// Energies below this, in J, are rounding: that of the machine's mass at a speed below which nothing moves.
     least_energy: f64,
     /// The motion, where its error is to be estimated.
     samples: Option<Samples>,
-    /// The coarser runs by which its tolerance was found.
+    /// The accuracy that it is to have, with the coarser runs before it.
     target: Option<Target>,
 }
 
@@ -93,6 +96,7 @@ impl AccuracyWatch {
             turns: TurnWatch::new(&machine.system, plan.integration.method()),
             steps: StepErrorWatch::new(&machine.system, plan, start),
             vibrations: VibrationWatch::new(&machine.system),
+            limits: LimitWatch::new(&machine.system, plan),
             remedy: Remedy::of(plan),
             least_energy: scales.mass * slow * slow,
             samples: (plan.error_estimate || target.is_some()).then(|| Samples::new(&machine.system, plan)),
@@ -104,6 +108,7 @@ impl AccuracyWatch {
     pub fn started(&mut self) {
         self.steps.started();
         self.vibrations.started();
+        self.limits.started();
     }
 
     /// Looks at a step.
@@ -113,6 +118,7 @@ impl AccuracyWatch {
         self.turns.accepted(&ends);
         self.steps.accepted(&ends);
         self.vibrations.accepted(&ends);
+        self.limits.accepted(&ends);
         if let Some(samples) = &mut self.samples {
             samples.accepted(&machine.system, last);
         }
@@ -141,7 +147,7 @@ impl AccuracyWatch {
         notes
     }
 
-    /// Runs companions, where that was asked for, and tells what they show.
+    /// Compares with coarser runs, which are made where that was asked for, and tells what they show.
     pub fn estimate(
         &self,
         machine: &Machine,
@@ -149,15 +155,25 @@ impl AccuracyWatch {
         ask: &mut dyn FnMut(f64) -> Control,
     ) -> (Option<Accuracy>, Option<Note>) {
         match (&self.samples, &self.target) {
-            (Some(samples), Some(target)) => target.judge(machine, plan, samples),
+            (Some(samples), Some(target)) => target.judge(machine, plan, samples, self.limits.words()),
             (Some(samples), None) => companion::estimate(machine, plan, samples, ask),
             (None, _) => (None, None),
         }
     }
 
-    /// The target with a smaller tolerance, if the accuracy was missed and another run may reach it.
-    pub fn after_miss(&self, machine: &Machine, plan: &RunPlan) -> Option<Target> {
-        self.target.as_ref()?.after_miss(machine, plan, self.samples.as_ref()?)
+    /// The target of a finer run, if the accuracy was missed, or is not known yet, and another run may reach it.
+    pub fn after_run(&self, machine: &Machine, plan: &RunPlan, events: &[EventRecord]) -> Option<Target> {
+        self.target.as_ref()?.after_run(machine, plan, self.samples.as_ref()?, events)
+    }
+
+    /// Errors of the times of events, in s, if runs tell.
+    pub fn event_errors(&self, plan: &RunPlan, events: &[EventRecord]) -> Option<Vec<f64>> {
+        self.target.as_ref()?.event_errors(plan, events)
+    }
+
+    /// The target of a finer run in place of one that failed, if it may get through.
+    pub fn after_failure(&self, reason: String) -> Option<Target> {
+        self.target.as_ref()?.after_failure(reason)
     }
 
     /// Saves what was seen.
@@ -166,6 +182,7 @@ impl AccuracyWatch {
         self.turns.save(out);
         self.steps.save(out);
         self.vibrations.save(out);
+        self.limits.save(out);
         if let Some(samples) = &self.samples {
             samples.save(out);
         }
@@ -177,6 +194,7 @@ impl AccuracyWatch {
         self.turns.restore(reader)?;
         self.steps.restore(now, reader)?;
         self.vibrations.restore(reader)?;
+        self.limits.restore(reader)?;
         match &mut self.samples {
             Some(samples) => samples.restore(&machine.system, reader),
             None => Ok(()),

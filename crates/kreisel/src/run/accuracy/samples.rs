@@ -19,11 +19,13 @@ const NUMBERS: usize = 2_000_000;
 const SAME_TIME: f64 = 1e-6;
 
 /// What is compared, in the order of all arrays here.
-pub(super) const QUANTITIES: usize = 6;
+pub(super) const QUANTITIES: usize = 10;
 
 /// Numbers of a node: position, quaternion, velocity, angular velocity; and of a joint: torque, force.
 const NODE: usize = 13;
 const JOINT: usize = 6;
+/// Sizes of forces and of torques.
+const PEAKS: usize = 2;
 
 /// One time.
 #[derive(Clone)]
@@ -31,8 +33,75 @@ struct Sample {
     time: f64,
     /// Those of all nodes.
     nodes: Vec<[f64; NODE]>,
-    /// Those of all joints.
+    /// Those of all joints, and their means since the time before.
     joints: Vec<[f64; JOINT]>,
+    means: Vec<[f64; JOINT]>,
+    /// Largest torque and force of all joints so far.
+    peaks: Vec<[f64; PEAKS]>,
+}
+
+/// What reactions come to from sample to sample: impacts and vibrations move them in time, and hardly change their means.
+#[derive(Clone, Default)]
+struct ReactionSums {
+    /// When they were looked at, in s, and what they were.
+    time: f64,
+    last: Vec<[f64; JOINT]>,
+    next: Vec<[f64; JOINT]>,
+    /// Time since the last sample, in s, and the integrals over it.
+    span: f64,
+    sums: Vec<[f64; JOINT]>,
+    peaks: Vec<[f64; PEAKS]>,
+}
+
+impl ReactionSums {
+    fn new(joints: usize) -> Self {
+        let zeros = || vec![[0.0; JOINT]; joints];
+        let peaks = vec![[0.0; PEAKS]; joints];
+        Self { time: 0.0, last: zeros(), next: zeros(), span: 0.0, sums: zeros(), peaks }
+    }
+
+    /// A step begins: reactions may have jumped.
+    fn begin(&mut self, system: &System, from: &Values) {
+        self.time = from.time;
+        let at = Point { time: from.time.next_up(), ..from.point() };
+        self.look(system, &at);
+        self.last.copy_from_slice(&self.next);
+    }
+
+    /// Adds what reactions come to until these values.
+    fn add(&mut self, system: &System, values: &Values) {
+        self.look(system, &before(values));
+        let half = 0.5 * (values.time - self.time);
+        for ((sum, last), next) in self.sums.iter_mut().zip(&self.last).zip(&self.next) {
+            sum.iter_mut().zip(last.iter().zip(next)).for_each(|(sum, (a, b))| *sum += half * (a + b));
+        }
+        self.span += 2.0 * half;
+        self.time = values.time;
+        self.last.copy_from_slice(&self.next);
+    }
+
+    fn look(&mut self, system: &System, at: &Point) {
+        for (joint, (next, peak)) in self.next.iter_mut().zip(&mut self.peaks).enumerate() {
+            *next = system.reaction(joint, at).into();
+            raise(&mut peak[0], torque(next).norm());
+            raise(&mut peak[1], force(next).norm());
+        }
+    }
+
+    /// Means since the last sample; the next ones begin here.
+    fn take_means(&mut self) -> Vec<[f64; JOINT]> {
+        let span = std::mem::take(&mut self.span);
+        if span <= 0.0 {
+            return self.last.clone();
+        }
+        let mean = |sum: &mut [f64; JOINT]| std::mem::take(sum).map(|sum| sum / span);
+        self.sums.iter_mut().map(mean).collect()
+    }
+}
+
+/// Values with the inputs as they are just before: they may jump at the end of a step.
+fn before(values: &Values) -> Point<'_> {
+    Point { time: values.time.next_down(), ..values.point() }
 }
 
 /// A run at equally spaced times.
@@ -43,6 +112,7 @@ pub(super) struct Samples {
     /// How many times are over.
     count: u64,
     list: Vec<Sample>,
+    reactions: ReactionSums,
     scratch: Values,
 }
 
@@ -50,7 +120,7 @@ impl Samples {
     /// Of a run by a plan: with fixed steps each of its companions has a step that ends at each of the times.
     pub fn new(system: &System, plan: &RunPlan) -> Self {
         let length = plan.end_time - plan.start_time;
-        let numbers = NODE * system.node_count() + JOINT * system.joint_count();
+        let numbers = NODE * system.node_count() + (2 * JOINT + PEAKS) * system.joint_count();
         let times = (NUMBERS / numbers.max(1)).clamp(10, TIMES) as f64;
         let pause = match plan.integration.error_control() {
             Some(_) => length / times,
@@ -59,28 +129,37 @@ impl Samples {
                 coarse * (length / (times * coarse)).ceil().max(1.0)
             }
         };
-        Self { start: plan.start_time, pause, count: 0, list: Vec::new(), scratch: Values::default() }
+        let reactions = ReactionSums::new(system.joint_count());
+        let list = Vec::new();
+        Self { start: plan.start_time, pause, count: 0, list, reactions, scratch: Values::default() }
     }
 
     /// The same times without what was seen.
     pub fn another(&self) -> Self {
-        Self { start: self.start, pause: self.pause, count: 0, list: Vec::new(), scratch: Values::default() }
+        let reactions = ReactionSums::new(self.reactions.sums.len());
+        let (list, scratch) = (Vec::new(), Values::default());
+        Self { start: self.start, pause: self.pause, count: 0, list, reactions, scratch }
     }
 
     /// Takes the times within a step.
     pub fn accepted(&mut self, system: &System, last: &mut dyn Interval) {
         let Ends { from, to, .. } = last.ends();
+        self.reactions.begin(system, from);
         let (from, to) = (from.time, to.time);
         let slack = SAME_TIME * self.pause;
         loop {
             let time = self.start + self.count as f64 * self.pause;
             if time > to + slack {
-                return;
+                break;
             }
             last.at(time.clamp(from, to), &mut self.scratch);
-            self.list.push(Sample::new(system, &self.scratch));
+            self.reactions.add(system, &self.scratch);
+            let means = self.reactions.take_means();
+            let peaks = self.reactions.peaks.clone();
+            self.list.push(Sample { means, peaks, ..Sample::new(system, &self.scratch) });
             self.count += 1;
         }
+        self.reactions.add(system, last.ends().to);
     }
 
     /// Sizes against which differences are seen: the largest way and turn of a part, the largest velocities,
@@ -106,6 +185,14 @@ impl Samples {
                 raise(&mut sizes[4], force(joint).norm());
                 raise(&mut sizes[5], torque(joint).norm());
             }
+            for mean in &sample.means {
+                raise(&mut sizes[6], force(mean).norm());
+                raise(&mut sizes[7], torque(mean).norm());
+            }
+            for peak in &sample.peaks {
+                raise(&mut sizes[8], peak[1]);
+                raise(&mut sizes[9], peak[0]);
+            }
         }
         sizes
     }
@@ -113,27 +200,36 @@ impl Samples {
     /// Saves what was seen.
     pub fn save(&self, out: &mut Writer) {
         out.whole(self.list.len() as u64);
-        for Sample { time, nodes, joints } in &self.list {
+        for Sample { time, nodes, joints, means, peaks } in &self.list {
             out.number(*time);
             out.numbers(nodes.as_flattened());
             out.numbers(joints.as_flattened());
+            out.numbers(means.as_flattened());
+            out.numbers(peaks.as_flattened());
         }
+        out.number(self.reactions.span);
+        out.numbers(self.reactions.sums.as_flattened());
+        out.numbers(self.reactions.peaks.as_flattened());
     }
 
     /// Takes it up again.
     pub fn restore(&mut self, system: &System, reader: &mut Reader) -> Result<(), Damaged> {
         let count = reader.whole()?;
+        let (nodes, joints) = (system.node_count(), system.joint_count());
         self.list.clear();
         for _ in 0..count {
-            let (time, nodes, joints) = (reader.number()?, reader.numbers()?, reader.numbers()?);
-            let sample =
-                Sample { time, nodes: nodes.as_chunks().0.to_vec(), joints: joints.as_chunks().0.to_vec() };
-            if (sample.nodes.len(), sample.joints.len()) != (system.node_count(), system.joint_count()) {
-                return Err(Damaged);
-            }
-            self.list.push(sample);
+            self.list.push(Sample {
+                time: reader.number()?,
+                nodes: chunks(reader, nodes)?,
+                joints: chunks(reader, joints)?,
+                means: chunks(reader, joints)?,
+                peaks: chunks(reader, joints)?,
+            });
         }
         self.count = count;
+        self.reactions.span = reader.number()?;
+        self.reactions.sums = chunks(reader, joints)?;
+        self.reactions.peaks = chunks(reader, joints)?;
         Ok(())
     }
 
@@ -149,10 +245,16 @@ impl Samples {
     }
 }
 
+/// So many groups of numbers.
+fn chunks<const N: usize>(reader: &mut Reader, count: usize) -> Result<Vec<[f64; N]>, Damaged> {
+    let numbers = reader.numbers()?;
+    let (chunks, rest) = numbers.as_chunks();
+    if chunks.len() == count && rest.is_empty() { Ok(chunks.to_vec()) } else { Err(Damaged) }
+}
+
 impl Sample {
     fn new(system: &System, values: &Values) -> Self {
-        // Inputs may jump at the end of a step.
-        let at = Point { time: values.time.next_down(), ..values.point() };
+        let at = before(values);
         let node = |node: usize| {
             let NodeState { position, rotation, velocity, angular_velocity } =
                 node_state(system, NodeId(node), &at);
@@ -166,6 +268,8 @@ impl Sample {
             time: values.time,
             nodes: (0..system.node_count()).map(node).collect(),
             joints: (0..system.joint_count()).map(joint).collect(),
+            means: Vec::new(),
+            peaks: Vec::new(),
         }
     }
 
@@ -180,6 +284,14 @@ impl Sample {
         for (a, b) in self.joints.iter().zip(&other.joints) {
             raise(&mut largest[4], (force(a) - force(b)).norm());
             raise(&mut largest[5], (torque(a) - torque(b)).norm());
+        }
+        for (a, b) in self.means.iter().zip(&other.means) {
+            raise(&mut largest[6], (force(a) - force(b)).norm());
+            raise(&mut largest[7], (torque(a) - torque(b)).norm());
+        }
+        for (a, b) in self.peaks.iter().zip(&other.peaks) {
+            raise(&mut largest[8], (a[1] - b[1]).abs());
+            raise(&mut largest[9], (a[0] - b[0]).abs());
         }
         largest
     }

@@ -1,16 +1,16 @@
 //! A run that is as accurate as was asked for: the tolerance of its steps is found from coarser runs.
 //!
 //! Errors are proportional to the tolerance, with a factor that only runs tell. Two runs with large tolerances come first. From
-//! their difference follows the error of the finer one, and from that the tolerance of the run itself, which is then compared
+//! their difference follows the error of the finer one, and from that the tolerance of the next, which is then compared
 //! with them: what is claimed is what was seen. Where a large step in the tolerance is needed, it is taken in bites. All runs
-//! have steps of their own, which follow their own impacts and events.
+//! have steps of their own, which follow their own impacts and events. The last complete one is the result.
 
-use super::companion::{Accuracy, CompanionWatch, Falls, MIN_QUOTIENT, Obstacle, Units};
+use super::companion::{Accuracy, ErrorEstimate, Falls, MIN_QUOTIENT, Units};
 use super::samples::Samples;
 use crate::bytes::{Damaged, Reader, Writer};
-use crate::dae::{Control, Note, NoteKind};
+use crate::dae::{Note, NoteKind};
 use crate::integrate::ErrorControl;
-use crate::machine::{Machine, RunPlan};
+use crate::machine::{EventRecord, Machine, RunPlan};
 use crate::system::System;
 
 /// Tolerance of the first run, in units of the accuracy, and the largest there is.
@@ -25,130 +25,116 @@ const BITE: f64 = 0.1;
 const NIBBLE: f64 = 0.5;
 /// Most runs, the one that is shown among them.
 const MAX_RUNS: usize = 5;
+/// Below this part of the accuracy it is told what kept the steps so small.
+const SHARP: f64 = 0.1;
+/// So many runs may fail, one after the other.
+const MAX_FAILURES: usize = 3;
 /// Errors of this many times the accuracy that do not fall are given up.
 const HOPELESS: f64 = 10.0;
 
-/// A run that was made on the way.
+/// A run that is complete.
 #[derive(Clone)]
 struct Pass {
     rtol: f64,
     samples: Samples,
+    events: Vec<EventRecord>,
 }
 
-/// The runs by which a tolerance was found.
+/// An accuracy that is to be reached, and the runs so far.
 #[derive(Clone)]
 pub(crate) struct Target {
     accuracy: f64,
+    /// Largest step that was asked for, in s.
+    max_step: f64,
+    /// Complete runs, the finest last.
     passes: Vec<Pass>,
-    /// Tolerance of the run that comes next.
+    /// Tolerance of the present run.
     rtol: f64,
-    /// Runs so far, those that failed among them.
+    /// Runs before it, those that failed among them.
     count: usize,
     /// Why the last run failed, if it did.
     failure: Option<String>,
 }
 
 impl Target {
-    /// Makes coarse runs until the tolerance of the run itself is known; whoever is asked hears the number of the run and how
-    /// much of it is over. Absent if it was stopped.
-    pub fn find(
-        machine: &Machine,
-        plan: &RunPlan,
-        accuracy: f64,
-        ask: &mut dyn FnMut(usize, f64) -> Control,
-    ) -> Option<Self> {
-        let rtol = (FIRST * accuracy).min(LARGEST);
-        let mut target = Self { accuracy, passes: Vec::new(), rtol, count: 0, failure: None };
-        loop {
-            target.run(machine, plan, ask)?;
-            let is_last = target.count + 1 == MAX_RUNS;
-            if target.choose(Units::new(machine, plan)) || is_last {
-                return Some(target);
-            }
-        }
+    /// Before the first run by a plan, if it asks for an accuracy.
+    pub fn new(plan: &RunPlan) -> Option<Self> {
+        let accuracy = plan.accuracy?;
+        let max_step = plan.integration.error_control()?.max_step;
+        let rtol = Self::first_tolerance(accuracy);
+        Some(Self { accuracy, max_step, passes: Vec::new(), rtol, count: 0, failure: None })
     }
 
-    /// The target with a smaller tolerance after a run that missed it; absent where it was met, or where nothing more is to be
-    /// gained.
-    pub(super) fn after_miss(&self, machine: &Machine, plan: &RunPlan, samples: &Samples) -> Option<Self> {
+    fn first_tolerance(accuracy: f64) -> f64 {
+        (FIRST * accuracy).min(LARGEST)
+    }
+
+    /// How many runs there are with the present one.
+    pub fn number(&self) -> usize {
+        self.count + 1
+    }
+
+    /// Whether a run is complete.
+    pub fn has_complete(&self) -> bool {
+        !self.passes.is_empty()
+    }
+
+    /// The target of a finer run after the present one, with these samples; absent where the accuracy is met, or where nothing
+    /// more is to be gained.
+    pub(super) fn after_run(
+        &self,
+        machine: &Machine,
+        plan: &RunPlan,
+        samples: &Samples,
+        events: &[EventRecord],
+    ) -> Option<Self> {
         let units = Units::new(machine, plan);
-        let found = self.estimate(samples, self.rtol, self.coarser(), units)?;
-        let (error, quotient) = worst(&found, units);
-        if error <= self.accuracy || self.count + 1 >= MAX_RUNS || self.is_hopeless(error, quotient) {
-            return None;
-        }
-        let mut next = self.clone();
-        next.count += 1;
-        next.passes.truncate(self.coarser().len());
-        next.passes.push(Pass { rtol: self.rtol, samples: samples.clone() });
-        next.choose(units);
+        let mut next = self.counting()?;
+        next.failure = None;
+        next.rtol *= match self.estimate(samples, units) {
+            None => SECOND,
+            Some(found) => {
+                let (error, quotient) = worst(&found, units);
+                if error <= self.accuracy || self.is_hopeless(error, quotient) {
+                    return None;
+                }
+                // Without a third run errors are taken to fall as they should.
+                let guess = match self.passes.as_slice() {
+                    [only] => error * Falls::without_guard(only.rtol / self.rtol),
+                    _ => error,
+                };
+                (AIM * self.accuracy / guess).clamp(BITE, NIBBLE)
+            }
+        };
+        next.passes.push(Pass { rtol: self.rtol, samples: samples.clone(), events: events.to_vec() });
         Some(next)
     }
 
-    /// The runs that are coarser than the one that comes next: the same may have been made before.
-    fn coarser(&self) -> &[Pass] {
-        match self.passes.as_slice() {
-            [others @ .., last] if last.rtol == self.rtol => others,
-            passes => passes,
-        }
+    /// The target of a finer run in place of the present one, which failed; absent where a coarser one is complete, or there
+    /// were too many.
+    pub(super) fn after_failure(&self, reason: String) -> Option<Self> {
+        let mut next = self.counting().filter(|next| !self.has_complete() && next.count < MAX_FAILURES)?;
+        next.rtol *= SECOND;
+        next.failure = Some(reason);
+        Some(next)
     }
 
-    /// The plan of a run with the tolerance that was found.
+    /// The same with one more run, if there may be one.
+    fn counting(&self) -> Option<Self> {
+        (self.number() < MAX_RUNS).then(|| Self { count: self.number(), ..self.clone() })
+    }
+
+    /// The plan of the present run.
     pub fn plan(&self, plan: &RunPlan) -> RunPlan {
-        self.plan_at(plan, self.rtol, 1.0)
-    }
-
-    /// A plan with a tolerance, in which steps that a limit keeps small are larger by a factor.
-    fn plan_at(&self, plan: &RunPlan, rtol: f64, factor: f64) -> RunPlan {
         // Fixed steps keep what they have.
         let Some(control) = plan.integration.error_control() else { return plan.clone() };
-        let max_step = factor * control.max_step;
-        // Errors are to fall with the tolerance, however small it is.
-        let integration =
-            plan.integration.with_error_control(ErrorControl { rtol, atol: 0.0, max_step, ..control });
+        // Errors are to fall with the tolerance, however small it is, and whatever limits the steps. The first run is none that is
+        // shown: it alone may take larger steps.
+        let max_step = self.max_step * (self.rtol / (SECOND * Self::first_tolerance(self.accuracy))).sqrt();
+        let max_step = max_step.max(control.min_step);
+        let control = ErrorControl { rtol: self.rtol, atol: 0.0, max_step, ..control };
+        let integration = plan.integration.with_error_control(control);
         RunPlan { integration, ..plan.clone() }
-    }
-
-    /// Makes the run that comes next.
-    fn run(
-        &mut self,
-        machine: &Machine,
-        plan: &RunPlan,
-        ask: &mut dyn FnMut(usize, f64) -> Control,
-    ) -> Option<()> {
-        self.count += 1;
-        let number = self.count;
-        let plan = self.plan_at(plan, self.rtol, (self.rtol / self.accuracy).max(1.0).sqrt());
-        let mut ask = |part: f64| ask(number, part);
-        let samples = Samples::new(&machine.system, &plan);
-        let watch = CompanionWatch { machine, samples, plan: &plan, done: 0.0, share: 1.0, ask: &mut ask };
-        match watch.run() {
-            Ok(samples) => self.passes.push(Pass { rtol: self.rtol, samples }),
-            Err(Obstacle::Stopped) => return None,
-            Err(Obstacle::Failed(why)) => self.failure = Some(why),
-        }
-        Some(())
-    }
-
-    /// Chooses the next tolerance; tells whether the run with it is likely to be accurate enough, or no other would be.
-    fn choose(&mut self, units: Units) -> bool {
-        let [.., before, last] = self.passes.as_slice() else {
-            self.rtol *= SECOND;
-            return false;
-        };
-        let found = self.estimate(&last.samples, last.rtol, &self.passes[..self.passes.len() - 1], units);
-        let Some(found) = found else { return false };
-        let (error, quotient) = worst(&found, units);
-        // Without a third run errors are taken to fall as they should.
-        let guess =
-            if self.passes.len() > 2 { error } else { error * Falls::without_guard(before.rtol / last.rtol) };
-        let factor = AIM * self.accuracy / guess;
-        if error <= self.accuracy && factor >= 1.0 {
-            self.rtol = last.rtol;
-            return true;
-        }
-        self.rtol = last.rtol * factor.clamp(BITE, NIBBLE);
-        factor >= BITE || self.is_hopeless(error, quotient)
     }
 
     /// Whether finer steps gain nothing: errors are large and do not fall.
@@ -156,34 +142,62 @@ impl Target {
         error > HOPELESS * self.accuracy && quotient.is_some_and(|quotient| quotient < MIN_QUOTIENT)
     }
 
-    /// What is known of a run with a tolerance by coarser ones, the finest last.
-    fn estimate(&self, samples: &Samples, rtol: f64, coarser: &[Pass], units: Units) -> Option<Accuracy> {
-        let [others @ .., near] = coarser else { return None };
+    /// What is known of the present run, with these samples, by the coarser ones.
+    fn estimate(&self, samples: &Samples, units: Units) -> Option<Accuracy> {
+        let [others @ .., near] = self.passes.as_slice() else { return None };
         let far = others.last();
-        let falls = Falls { far: far.map_or(1.0, |far| far.rtol / near.rtol), near: near.rtol / rtol };
-        Some(Accuracy::new(samples, &near.samples, far.map(|far| &far.samples), falls, units))
+        let falls = self.falls(near, far);
+        let mut found = Accuracy::new(samples, &near.samples, far.map(|far| &far.samples), falls, units);
+        found.wanted = Some(self.accuracy);
+        found.runs = self.number();
+        let limits = [self.accuracy * found.positions.size.max(units.length), self.accuracy];
+        found.resolve(limits, samples, &near.samples);
+        Some(found)
     }
 
-    /// What is known of the run that was made with the tolerance that was found, and the doubt that it casts.
+    /// By how much errors are to fall from one run to the next.
+    fn falls(&self, near: &Pass, far: Option<&Pass>) -> Falls {
+        Falls { far: far.map_or(1.0, |far| far.rtol / near.rtol), near: near.rtol / self.rtol }
+    }
+
+    /// Errors of the times of events of the present run, in s; none where the run before had others.
+    pub(super) fn event_errors(&self, plan: &RunPlan, events: &[EventRecord]) -> Option<Vec<f64>> {
+        let [others @ .., near] = self.passes.as_slice() else { return None };
+        let is_same = |pass: &&Pass| {
+            let names =
+                |events: &[EventRecord]| -> Vec<String> { events.iter().map(|e| e.event.clone()).collect() };
+            names(&pass.events) == names(events)
+        };
+        Some(near).filter(is_same)?;
+        let far = others.last().filter(is_same);
+        let (falls, length) = (self.falls(near, far), plan.end_time - plan.start_time);
+        let error = |(index, event): (usize, &EventRecord)| {
+            let before = near.events[index].time;
+            let coarser = far.map(|far| (far.events[index].time - before).abs());
+            ErrorEstimate::new(length, (event.time - before).abs(), coarser, falls).error
+        };
+        Some(events.iter().enumerate().map(error).collect())
+    }
+
+    /// What is known of the present run, with these samples and what limited its steps, and the doubt that it casts.
     pub(super) fn judge(
         &self,
         machine: &Machine,
         plan: &RunPlan,
         samples: &Samples,
+        limit: &'static str,
     ) -> (Option<Accuracy>, Option<Note>) {
         let units = Units::new(machine, plan);
-        let coarser = self.coarser();
-        let Some(mut found) = self.estimate(samples, self.rtol, coarser, units) else {
-            let why = self.failure.as_deref().unwrap_or("there is nothing to compare it with");
-            let text = format!(
-                "how accurate the result is could not be found, a run with larger steps fails: {why}"
-            );
+        let Some(mut found) = self.estimate(samples, units) else {
+            let why = match &self.failure {
+                Some(why) => format!("a run with larger steps fails: {why}"),
+                None => "there is no run to compare it with".to_owned(),
+            };
+            let text = format!("how accurate the result is could not be found, {why}");
             return (None, Some(Note::new(NoteKind::NoErrorEstimate, text)));
         };
-        found.wanted = Some(self.accuracy);
-        let limits = [self.accuracy * found.positions.size.max(units.length), self.accuracy];
-        found.resolve(limits, samples, &coarser[coarser.len() - 1].samples);
         let (error, _) = worst(&found, units);
+        found.limited_by = (error < SHARP * self.accuracy).then_some(limit);
         (Some(found), (error > self.accuracy).then(|| self.miss(&found, error)))
     }
 
@@ -194,9 +208,9 @@ impl Target {
             None => String::new(),
         };
         let text = format!(
-            "the accuracy {:.0e} was not reached in {} runs: {until}positions are off by up to {:.1e} m, angles by {:.1e} rad",
+            "the accuracy {:e} was not reached in {} runs: {until}positions are off by up to {:.1e} m, angles by {:.1e} rad",
             self.accuracy,
-            self.count + 1,
+            self.number(),
             found.positions.error,
             found.angles.error
         );
@@ -211,31 +225,46 @@ impl Target {
     pub fn save(&self, out: &mut Writer) {
         out.number(self.rtol);
         out.whole(self.count as u64);
+        out.flag(self.failure.is_some());
+        self.failure.iter().for_each(|reason| out.section(reason.as_bytes()));
         out.whole(self.passes.len() as u64);
-        for Pass { rtol, samples } in &self.passes {
+        for Pass { rtol, samples, events } in &self.passes {
             out.number(*rtol);
             samples.save(out);
+            out.whole(events.len() as u64);
+            for EventRecord { time, event } in events {
+                out.number(*time);
+                out.section(event.as_bytes());
+            }
         }
     }
 
-    /// Takes up again what was saved of a run by a plan.
-    pub fn restore(
-        system: &System,
-        plan: &RunPlan,
-        accuracy: f64,
-        reader: &mut Reader,
-    ) -> Result<Self, Damaged> {
+    /// Takes up again what was saved before the first run by a plan.
+    pub fn restore(self, system: &System, plan: &RunPlan, reader: &mut Reader) -> Result<Self, Damaged> {
         let rtol = reader.number()?;
         let count = usize::try_from(reader.whole()?).map_err(|_| Damaged)?;
+        let failure = match reader.flag()? {
+            true => Some(text(reader)?),
+            false => None,
+        };
         let mut passes = Vec::new();
         for _ in 0..reader.whole()? {
             let rtol = reader.number()?;
             let mut samples = Samples::new(system, plan);
             samples.restore(system, reader)?;
-            passes.push(Pass { rtol, samples });
+            let mut events = Vec::new();
+            for _ in 0..reader.whole()? {
+                let time = reader.number()?;
+                events.push(EventRecord { time, event: text(reader)? });
+            }
+            passes.push(Pass { rtol, samples, events });
         }
-        Ok(Self { accuracy, passes, rtol, count, failure: None })
+        Ok(Self { passes, rtol, count, failure, ..self })
     }
+}
+
+fn text(reader: &mut Reader) -> Result<String, Damaged> {
+    String::from_utf8(reader.section()?.to_vec()).map_err(|_| Damaged)
 }
 
 /// The larger of the errors of positions, in lengths of the machine or of its way, and of angles, in rad; and by how much it

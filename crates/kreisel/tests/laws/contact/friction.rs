@@ -81,8 +81,8 @@ fn a_sphere_slides_on_bristles_with_large_steps_until_it_rolls() {
         ("step = 1e-3", ""),
         ("step = 1e-3", "bristle-damping = 200"),
         ("step = 1e-4", "bristle-damping = 200"),
-        ("step = 'auto'", ""),
-        ("step = 'auto'", "bristle-damping = 200"),
+        ("rtol = 1e-4", ""),
+        ("rtol = 1e-4", "bristle-damping = 200"),
         ("step = 1e-3\nmethod = 'index3'", ""),
     ] {
         let machine = read(&format!("{}{law}\n", sliding_sphere(settings))).unwrap();

@@ -1,0 +1,69 @@
+//! What keeps steps small, for runs that are far more accurate than was asked for.
+
+use crate::bytes::{Damaged, Reader, Writer};
+use crate::dae::Dae;
+use crate::integrate::{Ends, TurningNodes};
+use crate::machine::RunPlan;
+use crate::system::System;
+
+/// Steps above this part of the largest one are kept small by it, and turns above this part of the limit.
+const NEAR: f64 = 0.7;
+/// Something that cuts more than this part of the steps is what limits them.
+const MUCH: f64 = 0.25;
+
+/// Counts what steps are limited by.
+pub(super) struct LimitWatch {
+    max_step: f64,
+    turns: TurningNodes,
+    /// All steps; those as large as may be, those that turn parts as far as may be, starts of the method.
+    steps: f64,
+    largest: f64,
+    turning: f64,
+    starts: f64,
+}
+
+impl LimitWatch {
+    pub fn new(system: &System, plan: &RunPlan) -> Self {
+        let max_step = plan.integration.error_control().map_or(f64::INFINITY, |control| control.max_step);
+        let turns = TurningNodes::new(&system.shape().space, plan.integration.method());
+        Self { max_step, turns, steps: 0.0, largest: 0.0, turning: 0.0, starts: 0.0 }
+    }
+
+    pub fn started(&mut self) {
+        self.starts += 1.0;
+    }
+
+    pub fn accepted(&mut self, ends: &Ends) {
+        self.steps += 1.0;
+        if ends.to.time - ends.from.time >= NEAR * self.max_step {
+            self.largest += 1.0;
+        }
+        if self.turns.largest_unsteady(ends, NEAR).is_some() {
+            self.turning += 1.0;
+        }
+    }
+
+    /// What it is, in words.
+    pub fn words(&self) -> &'static str {
+        let much = MUCH * self.steps;
+        match self {
+            _ if self.turning > much => "how far parts may turn in one",
+            _ if self.largest > much => "the largest one, `max-step`",
+            // After a start steps need some ten to grow.
+            _ if 10.0 * self.starts > much => "corners of inputs, events and switching",
+            _ => "errors of single steps that do not add up",
+        }
+    }
+
+    /// Saves what was seen.
+    pub fn save(&self, out: &mut Writer) {
+        out.numbers(&[self.steps, self.largest, self.turning, self.starts]);
+    }
+
+    /// Takes it up again.
+    pub fn restore(&mut self, reader: &mut Reader) -> Result<(), Damaged> {
+        [self.steps, self.largest, self.turning, self.starts] =
+            reader.numbers()?.try_into().map_err(|_| Damaged)?;
+        Ok(())
+    }
+}

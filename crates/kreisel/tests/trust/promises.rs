@@ -1,0 +1,329 @@
+//! Accuracies that are claimed are met, and errors that are reported are true.
+//!
+//! Smooth models of the project and machines made at random are run with accuracies from 1e-3 to 1e-7 in both groups, with no other
+//! settings, and compared with references of another kind: the explicit method of order 8 with steps of its own, in the other
+//! group. `cargo xtask accuracy` makes the whole table; a tenth of it is part of all tests.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the message")]
+#![allow(clippy::print_stderr, reason = "the table tells what it found")]
+
+use std::fmt::Write;
+
+use crate::common;
+use crate::poses::Poses;
+use kreisel::machine::{Machine, SettingTexts};
+use kreisel::part::MachineReader;
+use kreisel::results::WriteError;
+use kreisel::run::{Job, JobOutcome, Record, Sink};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// At most so many of the claims may be false, and so many of the reported errors be less than half of the true ones.
+const FALSE_CLAIMS: f64 = 1.0 / 100.0;
+const TOO_SMALL: f64 = 1.0 / 50.0;
+/// References in both groups must agree to this part of the accuracy.
+const REFERENCE: f64 = 0.1;
+/// Their tolerance.
+const TOLERANCE: &str = "1e-11";
+/// Errors below these, in lengths and rad and in parts of the largest force, are those of the reference: nobody counts them.
+const ROUNDING: f64 = 1e-8;
+/// Times at which motions are compared.
+const TIMES: f64 = 100.0;
+const ACCURACIES: [f64; 5] = [1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
+const GROUPS: [&str; 2] = ["se3", "so3xr3"];
+/// Random machines, by seeds from 0 on.
+const MACHINES: u64 = 100;
+/// Models whose motion is smooth.
+const SMOOTH: [&str; 20] = [
+    "bricard-6r",
+    "chain-revolute",
+    "chain-spherical",
+    "chaplygin-sleigh",
+    "coin",
+    "crank-row",
+    "door",
+    "double-pendulum",
+    "flyball-governor",
+    "four-bar",
+    "gear-pair",
+    "heavy-top",
+    "pendulum",
+    "rolling-disc",
+    "screw-press",
+    "slider-crank-spatial",
+    "stewart-platform",
+    "tennis-racket",
+    "turntable-ball",
+    "universal-joint",
+];
+
+/// Poses of nodes and forces of joints at equal times.
+struct Motion {
+    poses: Poses,
+    /// Which signals are components of forces, three after the other.
+    columns: Vec<usize>,
+    forces: Vec<Vec<f64>>,
+}
+
+impl Motion {
+    fn new(machine: &Machine) -> Self {
+        let is_force =
+            |name: &str| [".force.x", ".force.y", ".force.z"].iter().any(|end| name.ends_with(end));
+        let channels = machine.channels();
+        let named =
+            channels.iter().enumerate().filter(|(_, channel)| channel.unit == "N" && is_force(&channel.name));
+        let columns = named.map(|(index, _)| index).collect();
+        Self { poses: Poses::default(), columns, forces: Vec::new() }
+    }
+
+    /// Largest difference of a force to another motion, and the largest force there.
+    fn force_error(&self, other: &Self) -> [f64; 2] {
+        let norm = |vector: &[f64]| vector.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let mut largest = [0.0_f64; 2];
+        for (mine, others) in self.forces.iter().zip(&other.forces) {
+            for (a, b) in mine.chunks_exact(3).zip(others.chunks_exact(3)) {
+                let difference: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+                largest = [largest[0].max(norm(&difference)), largest[1].max(norm(b))];
+            }
+        }
+        largest
+    }
+}
+
+impl Sink for Motion {
+    fn push(&mut self, record: &Record) -> Result<(), WriteError> {
+        self.forces.push(self.columns.iter().map(|&column| record.values[column]).collect());
+        self.poses.push(record)
+    }
+}
+
+/// A machine that can be read with settings.
+struct Subject {
+    name: String,
+    text: Option<String>,
+}
+
+impl Subject {
+    fn model(name: &str) -> Self {
+        Self { name: name.to_owned(), text: None }
+    }
+
+    fn random(seed: u64) -> Self {
+        Self { name: format!("machine {seed}"), text: Some(random_machine(seed)) }
+    }
+
+    /// A run with settings in place of its own, but for its times.
+    fn run(&self, settings: &[(&str, &str)]) -> Option<(Motion, JobOutcome, f64)> {
+        let texts =
+            settings.iter().fold(SettingTexts::default(), |texts, (key, value)| texts.with(*key, value));
+        let machine = match &self.text {
+            Some(text) => MachineReader::new().with_settings(&texts).text("random.toml", text).unwrap(),
+            None => common::model(&self.name, &[], &texts),
+        };
+        let mut plan = machine.plan().unwrap();
+        plan.output_step = Some((plan.end_time - plan.start_time) / TIMES);
+        let (motion, outcome) = Job::new(&machine, &plan).record(Motion::new(&machine)).ok()?;
+        let length = machine.system().scales().length;
+        (outcome.statistics.time >= plan.end_time - 1e-9).then_some((motion, outcome, length))
+    }
+}
+
+/// A tree of up to five bodies on hinges, balls and slides with springs, or a four-bar, that falls for two seconds.
+fn random_machine(seed: u64) -> String {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut text = "[simulation]\nend-time = 2\n".to_owned();
+    let body = |rng: &mut ChaCha8Rng, text: &mut String, name: usize, place: [f64; 3]| {
+        let mass = rng.random_range(0.5..2.0);
+        let inertia: [f64; 3] = std::array::from_fn(|_| rng.random_range(0.05..0.09));
+        let _ = writeln!(
+            text,
+            "[[body]]\nname = 'b{name}'\nmass = {mass}\ninertia = {inertia:?}\nposition = {place:?}"
+        );
+    };
+    if seed % 4 == 3 {
+        // Ground, crank, coupler and rocker in the plane y = 0, each body in the middle of its bar.
+        let corner = |rng: &mut ChaCha8Rng, x: f64, z: f64| {
+            [x + rng.random_range(-0.1..0.1), 0.0, z + rng.random_range(-0.1..0.1)]
+        };
+        let corners = [(0.0, 0.0), (0.3, 0.3), (1.0, 0.7), (1.2, 0.0)].map(|(x, z)| corner(&mut rng, x, z));
+        for bar in 0..3 {
+            let place = std::array::from_fn(|axis| 0.5 * (corners[bar][axis] + corners[bar + 1][axis]));
+            body(&mut rng, &mut text, bar, place);
+        }
+        for (index, corner) in corners.iter().enumerate() {
+            let name = |bar: usize| if bar < 3 { format!("b{bar}") } else { "ground".to_owned() };
+            let bodies = [name(index.wrapping_sub(1)), name(index)];
+            let _ = writeln!(
+                text,
+                "[[revolute]]\nname = 'j{index}'\nbodies = {bodies:?}\npoint = {corner:?}\naxis = [0, 1, 0]"
+            );
+        }
+        return text;
+    }
+    let mut places: Vec<[f64; 3]> = Vec::new();
+    for index in 0..rng.random_range(1..=5) {
+        let parent = if index == 0 || rng.random_range(0.0..1.0) < 0.2 { None } else { Some(index - 1) };
+        let origin = parent.map_or([0.0; 3], |parent: usize| places[parent]);
+        let place: [f64; 3] = std::array::from_fn(|axis| origin[axis] + rng.random_range(-0.5..0.5));
+        body(&mut rng, &mut text, index, place);
+        places.push(place);
+        let point: [f64; 3] = std::array::from_fn(|axis| 0.5 * (origin[axis] + place[axis]));
+        let axis: [f64; 3] = std::array::from_fn(|_| rng.random_range(0.1..1.0));
+        let parent = parent.map_or("ground".to_owned(), |parent| format!("b{parent}"));
+        let kind = ["revolute", "revolute", "spherical", "cylindrical", "prismatic"][rng.random_range(0..5)];
+        let _ = writeln!(
+            text,
+            "[[{kind}]]\nname = 'j{index}'\nbodies = ['{parent}', 'b{index}']\npoint = {point:?}"
+        );
+        if kind != "spherical" {
+            let _ = writeln!(text, "axis = {axis:?}");
+        }
+        let slides = matches!(kind, "cylindrical" | "prismatic");
+        if slides || rng.random_range(0.0..1.0) < 0.3 {
+            let (stiffness, damping) = (rng.random_range(20.0..200.0), rng.random_range(0.0..1.0));
+            let _ = writeln!(
+                text,
+                "[[spring-damper]]\nbodies = ['ground', 'b{index}']\npoints = [[0.7, -0.6, 1.1], {place:?}]\nstiffness = {stiffness}\ndamping = {damping}"
+            );
+        }
+    }
+    text
+}
+
+/// What came of the runs with an accuracy in a group.
+#[derive(Default)]
+struct Row {
+    runs: usize,
+    claims: usize,
+    false_claims: Vec<String>,
+    /// Errors of positions and angles, and of forces, that are reported, and those that are too small by more than 2.
+    reported: [usize; 2],
+    too_small: [Vec<String>; 2],
+    without_reference: Vec<String>,
+    failed: Vec<String>,
+}
+
+impl Row {
+    /// Runs a machine in one of the groups and compares it with the reference in the other one.
+    fn add(
+        &mut self,
+        subject: &Subject,
+        references: &[Option<(Motion, f64)>; 2],
+        accuracy: f64,
+        group: usize,
+    ) {
+        let word = GROUPS[group];
+        let case = format!("{}, {word}, {accuracy:e}", subject.name);
+        let [Some((check, _)), Some((reference, length))] =
+            [group, 1 - group].map(|group| &references[group])
+        else {
+            self.without_reference.push(case);
+            return;
+        };
+        let size = reference.poses.ranges()[0].max(*length);
+        let worst = |motion: &Motion| {
+            let [position, angle] = motion.poses.differences(&reference.poses);
+            (position / size).max(angle)
+        };
+        if worst(check) > REFERENCE * accuracy {
+            self.without_reference.push(case);
+            return;
+        }
+        let wanted = format!("{accuracy:e}");
+        let Some((motion, outcome, _)) = subject.run(&[("accuracy", &wanted), ("group", word)]) else {
+            self.failed.push(case);
+            return;
+        };
+        self.runs += 1;
+        let error = worst(&motion);
+        let is_told = outcome.summary.notes.iter().any(|note| note["kind"] == "accuracy-missed");
+        let Some(found) = outcome.accuracy else {
+            self.failed.push(case);
+            return;
+        };
+        if !is_told {
+            self.claims += 1;
+            if error > accuracy {
+                self.false_claims.push(format!("{case}: {error:.2e}"));
+            }
+        }
+        let [force, largest] = motion.force_error(reference);
+        let forces =
+            [found.forces.error, force].map(|error| if largest > 0.0 { error / largest } else { 0.0 });
+        let positions = [(found.positions.error / size).max(found.angles.error), error];
+        for (kind, [told, is]) in [positions, forces].into_iter().enumerate() {
+            if is > ROUNDING.max(REFERENCE * accuracy) {
+                self.reported[kind] += 1;
+                if told < 0.5 * is {
+                    self.too_small[kind].push(format!("{case}: {told:.2e} of {is:.2e}"));
+                }
+            }
+        }
+    }
+}
+
+/// Makes the table, and asks for what was promised.
+fn judge(subjects: &[Subject], accuracies: &[f64]) {
+    let mut rows: Vec<[Row; 2]> = accuracies.iter().map(|_| Default::default()).collect();
+    for subject in subjects {
+        let references = GROUPS.map(|group| {
+            let run = subject.run(&[("method", "explicit8"), ("rtol", TOLERANCE), ("group", group)]);
+            run.map(|(motion, _, length)| (motion, length))
+        });
+        for (accuracy, rows) in accuracies.iter().zip(&mut rows) {
+            let pair = rows.iter_mut().enumerate();
+            pair.for_each(|(group, row)| row.add(subject, &references, *accuracy, group));
+        }
+    }
+    let mut all = Row::default();
+    eprintln!("accuracy group runs claims false | q reported, too small | forces reported, too small");
+    for (accuracy, rows) in accuracies.iter().zip(rows) {
+        for (group, row) in GROUPS.iter().zip(rows) {
+            let Row { runs, claims, false_claims, reported, too_small, without_reference, failed } = row;
+            eprintln!(
+                "{accuracy:e} {group} {runs} {claims} {} | {} {} | {} {}",
+                false_claims.len(),
+                reported[0],
+                too_small[0].len(),
+                reported[1],
+                too_small[1].len()
+            );
+            for line in false_claims.iter().chain(&too_small[0]).chain(&too_small[1]) {
+                eprintln!("    {line}");
+            }
+            for (what, lines) in [("without a reference", &without_reference), ("failed", &failed)] {
+                lines.iter().for_each(|line| eprintln!("    {what}: {line}"));
+            }
+            all.claims += claims;
+            all.false_claims.extend(false_claims);
+            for kind in 0..2 {
+                all.reported[kind] += reported[kind];
+                all.too_small[kind].extend_from_slice(&too_small[kind]);
+            }
+        }
+    }
+    assert!(all.claims > 0);
+    assert!(
+        all.false_claims.len() as f64 <= (FALSE_CLAIMS * all.claims as f64).ceil(),
+        "{:#?}",
+        all.false_claims
+    );
+    for (reported, too_small) in all.reported.iter().zip(&all.too_small) {
+        assert!(too_small.len() as f64 <= (TOO_SMALL * *reported as f64).ceil(), "{too_small:#?}");
+    }
+}
+
+#[test]
+fn accuracies_that_are_claimed_are_met() {
+    let machines = (0..MACHINES / 10).map(Subject::random);
+    let models = ["pendulum", "rolling-disc"].map(Subject::model);
+    judge(&machines.chain(models).collect::<Vec<_>>(), &[1e-3, 1e-5]);
+}
+
+#[test]
+#[ignore = "takes hours: cargo xtask accuracy"]
+fn all_accuracies_that_are_claimed_are_met() {
+    let subjects: Vec<Subject> =
+        (0..MACHINES).map(Subject::random).chain(SMOOTH.map(Subject::model)).collect();
+    judge(&subjects, &ACCURACIES);
+}
