@@ -80,11 +80,65 @@ repeat = 'N - 1'
 bodies = ['link-{floor(i/2)}.end', 'link-{i+1}']
 ";
 
+/// A chain of N bodies on joints of a kind, with what moves each joint.
+const ROW: &str = "
+[[body]]
+name = 'link-{i}'
+repeat = N
+mass = 1
+shape = { kind = 'box', size = [0.1, 0.05, 0.05] }
+position = ['0.1*i + 0.05', 0, 0]
+[[KIND]]
+name = 'joint-0'
+bodies = ['ground', 'link-0']
+point = [0, 0, 0]
+axis = [0, 0, 1]
+[[KIND]]
+name = 'joint-{i+1}'
+repeat = 'N - 1'
+bodies = ['link-{i}', 'link-{i+1}']
+point = ['0.1*(i + 1)', 0, 0]
+axis = [0, 0, 1]
+";
+
+/// What drives the joints of such a chain.
+const DRIVES: &str = "
+[[drive]]
+name = 'drive-{i}'
+repeat = N
+joint = 'joint-{i}'
+angle = '1e-3*(1 - cos(5*t))'
+";
+
+/// Two balls that fall far away and meet nobody, with a group or without.
+const BALLS: &str = "
+[[body]]
+name = 'ball-{i}'
+repeat = 2
+mass = 1
+shape = { kind = 'sphere', radius = 0.1 }
+position = ['100 + 10*i', 0, 0]
+";
+
+const GROUP: &str = "
+[[contact-group]]
+name = 'balls'
+members = ['ball-*']
+stiffness = 1e5
+damping = 20
+transition-depth = 1e-4
+";
+
 fn main() {
     let _ = measure::runs();
-    let all: [(&str, fn()); 8] = [
+    let all: [(&str, fn()); 13] = [
         ("links", growth_with_the_number_of_links),
         ("tree", growth_with_the_size_of_a_tree),
+        ("scaling", growth_of_all_kinds_with_index2),
+        ("loops-in-a-row", redundant_loops),
+        ("long-chains", long_chains_with_index2),
+        ("net-at-rest", nets_at_rest),
+        ("idle-group", idle_contact_group),
         ("elements", growth_with_the_number_of_elements),
         ("factors", factorisation),
         ("loops", analysis_of_many_loops),
@@ -115,13 +169,13 @@ fn start<'m>(machine: &'m Machine, method: Method, step: f64) -> Integration<'m>
 /// Both are compared in the same steps of their motion, the first. Of the small one the mean over many runs
 /// counts, which together take as long as one of the large: what else the computer does then falls on both
 /// alike.
-fn growth([small, large]: [&Machine; 2]) -> (f64, f64) {
+fn growth([small, large]: [&Machine; 2], method: Method) -> (f64, f64) {
     let (mut ratios, mut times) = (Vec::new(), Vec::new());
     for round in 0..5 {
-        let seconds = seconds_of_first_steps(large, round == 0);
+        let seconds = seconds_of_first_steps(large, method, round == 0);
         let bodies = [small, large].map(|machine| machine.system().node_count() as f64);
         let count = (bodies[1] / bodies[0]) as usize;
-        let runs = (0..count).map(|run| seconds_of_first_steps(small, (round, run) == (0, 0)));
+        let runs = (0..count).map(|run| seconds_of_first_steps(small, method, (round, run) == (0, 0)));
         ratios.push(seconds / bodies[1] / (runs.sum::<f64>() / count as f64 / bodies[0]));
         times.push(seconds);
     }
@@ -129,9 +183,9 @@ fn growth([small, large]: [&Machine; 2]) -> (f64, f64) {
 }
 
 /// CPU time of a step in seconds at the start of the motion; shows the work on standard error.
-fn seconds_of_first_steps(machine: &Machine, show: bool) -> f64 {
+fn seconds_of_first_steps(machine: &Machine, method: Method, show: bool) -> f64 {
     const STEPS: usize = 20;
-    let mut run = start(machine, INDEX3, STEP);
+    let mut run = start(machine, method, STEP);
     run.step().expect("every step converges");
     let clock = Stopwatch::start();
     for _ in 0..STEPS {
@@ -186,7 +240,7 @@ fn growth_with_the_number_of_links() {
     let after = resident();
     drop(run);
     let set_up = median(vec![first_set_up, timed().0, timed().0]);
-    let (ratio, step) = growth([&small, &large]);
+    let (ratio, step) = growth([&small, &large], INDEX3);
     let what = "cost per body and step, chain of 10,000 links against 100";
     limit(what, &format!("{ratio:.2}"), "1.5");
     limit("set-up of 10,000 links, in steps", &format!("{:.1}", set_up / step), "20");
@@ -196,12 +250,95 @@ fn growth_with_the_number_of_links() {
 }
 
 fn growth_with_the_size_of_a_tree() {
-    let tree = |size: &str| {
-        Machine::from_text("tree.toml", &TREE.replace('N', size))
-            .unwrap_or_else(|errors| panic!("{}", errors.render(false)))
-    };
-    let (ratio, _) = growth([&tree("100"), &tree("10000")]);
+    let tree = |size: &str| from_text(&TREE.replace('N', size));
+    let (ratio, _) = growth([&tree("100"), &tree("10000")], INDEX3);
     limit("cost per body and step, tree of 10,000 links against 100", &format!("{ratio:.2}"), "1.5");
+}
+
+fn from_text(text: &str) -> Machine {
+    Machine::from_text("model.toml", text).unwrap_or_else(|errors| panic!("{}", errors.render(false)))
+}
+
+/// Every kind of row goes on to 10,000 bodies.
+fn growth_of_all_kinds_with_index2() {
+    let of_model = |model: &str, parameter: &str, sizes: [&str; 2]| {
+        sizes.map(|size| machine(model, &[(parameter, size)]))
+    };
+    let of_text = |text: String| ["100", "10000"].map(|size| from_text(&text.replace('N', size)));
+    let sliders = ROW.replace("KIND", "prismatic");
+    let drives = ROW.replace("KIND", "revolute") + DRIVES;
+    let rows = [
+        ("hinges", of_model("chain-revolute", "n", ["100", "10000"])),
+        ("ball joints", of_model("chain-spherical", "n", ["100", "10000"])),
+        ("bodies of four-bars", of_model("four-bar-chain", "n", ["50", "5000"])),
+        ("nodes of a beam", of_model("right-angle-beam", "elements", ["50", "5000"])),
+        ("sliders", of_text(sliders)),
+        ("driven hinges", of_text(drives)),
+    ];
+    for (name, [small, large]) in &rows {
+        let (ratio, _) = growth([small, large], INDEX2);
+        let what = format!("cost per body and step with index2, 10,000 {name} against 100");
+        limit(&what, &format!("{ratio:.2}"), "1.5");
+    }
+    let [small, large] = of_model("grid", "n", ["10", "100"]);
+    let (ratio, _) = growth([&small, &large], INDEX2);
+    // Separators of n knots take n³ multiplications for n² knots.
+    limit("the same, grid of 10,000 knots against 100", &format!("{ratio:.2}"), "10");
+}
+
+/// Median of ratios of CPU times of two actions that take turns.
+fn ratio_of(rounds: usize, one: impl Fn() -> f64, other: impl Fn() -> f64) -> f64 {
+    median((0..rounds).map(|_| one() / other()).collect())
+}
+
+fn redundant_loops() {
+    let [few, many] = ["15", "150"].map(|n| machine("four-bar-chain", &[("n", n)]));
+    let chain = machine("chain-revolute", &[("n", "31")]);
+    let time = |machine: &Machine, steps| seconds_per_step(&mut start(machine, INDEX2, STEP), steps);
+    let ratio = ratio_of(5, || time(&few, 100), || time(&chain, 100));
+    limit("a step of 15 four-bars in a row, in steps of 31 hinges", &format!("{ratio:.2}"), "2");
+    let bodies = |machine: &Machine| machine.system().node_count() as f64;
+    let ratio = ratio_of(5, || time(&many, 20) / bodies(&many), || time(&few, 100) / bodies(&few));
+    limit("cost per body and step, 150 four-bars against 15", &format!("{ratio:.2}"), "1.6");
+}
+
+fn long_chains_with_index2() {
+    for n in ["2000", "10000"] {
+        let chain = machine("chain-revolute", &[("n", n)]);
+        let ten_steps = |method| {
+            let mut run = start(&chain, method, STEP);
+            let clock = Stopwatch::start();
+            for _ in 0..10 {
+                run.step().expect("every step converges");
+            }
+            clock.seconds()
+        };
+        let ratio = ratio_of(5, || ten_steps(INDEX2), || ten_steps(INDEX3));
+        let what = format!("ten steps of index2 on a chain of {n} hinges, in those of index3");
+        limit(&what, &format!("{ratio:.2}"), "2.2");
+    }
+}
+
+fn nets_at_rest() {
+    let [small, middle, large] = ["10", "20", "50"].map(|n| machine("grid", &[("n", n)]));
+    let time = |net: &Machine| {
+        let clock = Stopwatch::start();
+        net.equilibrium().expect("the net hangs");
+        clock.seconds()
+    };
+    let ratio = ratio_of(5, || time(&middle), || time(&small));
+    limit("a net of 20 × 20 knots at rest, in nets of 10 × 10", &format!("{ratio:.1}"), "6");
+    let ratio = ratio_of(3, || time(&large), || time(&middle));
+    limit("a net of 50 × 50 knots at rest, in nets of 20 × 20", &format!("{ratio:.1}"), "60");
+}
+
+/// A group in which nobody meets anybody, beside a chain.
+fn idle_contact_group() {
+    let chain = ROW.replace("KIND", "revolute").replace('N', "100") + BALLS;
+    let [without, with] = [from_text(&chain), from_text(&(chain.clone() + GROUP))];
+    let time = |machine: &Machine| seconds_per_step(&mut start(machine, INDEX2, STEP), 100);
+    let ratio = ratio_of(7, || time(&with), || time(&without));
+    limit("a step beside an idle contact group, in steps without it", &format!("{ratio:.3}"), "1.08");
 }
 
 fn growth_with_the_number_of_elements() {
@@ -296,7 +433,7 @@ fn grid_of_bars() {
 /// well. What it takes to read the clock is subtracted.
 fn driven_arm() {
     const PASSES: usize = 5;
-    let arm = Machine::from_text("arm.toml", ARM).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+    let arm = from_text(ARM);
     let count = if std::env::args().any(|word| word == "--quick") { 50_000 } else { 1_000_000 };
     let timed = |action: &mut dyn FnMut()| {
         let begin = thread_time();

@@ -6,7 +6,14 @@ use crate::dae::Dae;
 /// Compliance of redundant constraints against scaled multipliers. A reaction λ opens them by this part of λ
 /// h²/m, the way a step would take without them: far below the error of the method, and still far above
 /// round-off in the pivots.
-pub(crate) const COMPLIANCE: f64 = 1e-9;
+const COMPLIANCE: f64 = 1e-9;
+/// Least square of a weight: with less, round-off would decide on the torques of machines of more than 10 m.
+const MIN_SQUARE: f64 = 1e-2;
+
+/// Compliance of a constraint of this weight.
+pub(crate) fn compliance_of(weight: f64) -> f64 {
+    COMPLIANCE * (weight * weight).max(MIN_SQUARE)
+}
 
 /// Compliance of each constraint against scaled multipliers, the holonomic ones first; empty if none depends
 /// on others.
@@ -20,7 +27,7 @@ pub(crate) fn compliance(dae: &dyn Dae, redundancy: &Redundancy) -> Vec<f64> {
     let mut compliance = vec![0.0; weights.len()];
     let nonholonomic = redundancy.shared_nonholonomic.iter().map(|row| first_nonholonomic + row);
     for row in redundancy.shared.iter().copied().chain(nonholonomic) {
-        compliance[row] = COMPLIANCE * weights[row] * weights[row];
+        compliance[row] = compliance_of(weights[row]);
     }
     // Nothing but its own compliance is left of a constraint that is switched off: its multiplier vanishes.
     redundancy.idle.iter().for_each(|&row| compliance[row] = 1.0);

@@ -17,7 +17,7 @@
 //! of M on the stated coordinates of each node.
 
 use super::closure::{misses, named, norm, violated};
-use super::compliance::COMPLIANCE;
+use super::compliance::compliance_of;
 use super::error::{Miss, StatedChange};
 use super::kkt::{BlockSystem, Kkt, KktFailure, largest};
 use super::layout::RowKind;
@@ -68,7 +68,7 @@ pub(crate) fn coordinates_of(shape: &Shape, nodes: &[usize]) -> Vec<bool> {
 /// Compliance of every constraint, for rows that may depend on each other.
 pub(super) fn all_compliant(system: &BlockSystem) -> Vec<f64> {
     let mut compliance: Vec<f64> =
-        system.shape.weights_of_multipliers().iter().map(|weight| COMPLIANCE * weight * weight).collect();
+        system.shape.weights_of_multipliers().into_iter().map(compliance_of).collect();
     // Constraints that are switched off have a larger one already.
     compliance.iter_mut().zip(&system.compliance).for_each(|(all, own)| *all = all.max(*own));
     compliance

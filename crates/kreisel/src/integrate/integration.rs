@@ -9,6 +9,7 @@ use super::state::State;
 use crate::constrained::{KktFailure, Redundancy, StartReport, compliance};
 use crate::dae::{Dae, Notes, Point, ResidualValues, Values, Wanted, ask};
 use crate::solve::block::BlockMatrix;
+use crate::solve::linear::FactorWork;
 use crate::solve::newton::NewtonCounts;
 
 /// Work of an integration so far.
@@ -199,6 +200,11 @@ impl<'d> Integration<'d> {
     /// the factors.
     pub fn dropped_block_iterations(&self) -> u64 {
         self.work.newton.dropped_block_iterations
+    }
+
+    /// What a factorisation of the iteration matrix takes; nothing for methods without one.
+    pub fn factor_work(&mut self) -> Option<FactorWork> {
+        self.scheme.newton().map(|step| step.iteration().solver_mut().factor_work())
     }
 
     /// Work so far.

@@ -15,7 +15,8 @@ pub use local::{Energies, LocalGradient, LocalTangent, MAX_ROWS, Motion, Power};
 pub(crate) use local::{STIFFNESS_ONLY, shift_pose};
 pub use node_motion::{NodeMotion, join, split};
 pub(crate) use node_motion::{
-    TwistDerivatives, add_force, add_force_by_configuration, by_coordinates, on_coordinates, twist_between,
+    TwistDerivatives, add_force, add_force_by_configuration, by_coordinates, node_pose, on_coordinates,
+    twist_between,
 };
 pub(crate) use plain::PlainPair;
 

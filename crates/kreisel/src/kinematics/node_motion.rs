@@ -8,7 +8,9 @@
 //! U = Rᵀu,   U̇ = Rᵀu̇ − Ω × Rᵀu
 //! ```
 
-use crate::lie::{Group, Matrix3, Matrix6, Pose, Vector3, Vector6, pose, se3, skew, so3, vector3};
+use crate::lie::{
+    Group, Matrix3, Matrix6, Pose, Vector3, Vector6, pose, quaternion, se3, skew, so3, vector3,
+};
 
 /// Position, velocity and acceleration of a node.
 #[derive(Clone, Copy, Debug)]
@@ -38,11 +40,7 @@ impl NodeMotion {
     /// The motion of a node from its part of configuration, velocity and acceleration.
     #[inline]
     pub fn new(group: Group, configuration: &[f64], velocity: &[f64], acceleration: &[f64]) -> Self {
-        let mut motion = match group {
-            Group::Se3 | Group::So3xR3 => Self::at_rest(pose(configuration)),
-            Group::So3 => Self::at_rest(Pose::new(crate::lie::quaternion(configuration), Vector3::zeros())),
-            Group::Vector(_) => Self::at_rest(Pose::new(Default::default(), vector3(configuration))),
-        };
+        let mut motion = Self::at_rest(node_pose(group, configuration));
         match group {
             Group::Se3 => {
                 motion.velocity = Vector6::from_column_slice(velocity);
@@ -94,6 +92,16 @@ impl NodeMotion {
         let u_dot: Vector3 = self.acceleration.fixed_rows::<3>(3).into();
         let at_origin = u_dot + omega.cross(&u);
         self.rotation * (at_origin + omega_dot.cross(point_body) + omega.cross(&omega.cross(point_body)))
+    }
+}
+
+/// Pose of a node from its part of the configuration.
+#[inline]
+pub(crate) fn node_pose(group: Group, configuration: &[f64]) -> Pose {
+    match group {
+        Group::Se3 | Group::So3xR3 => pose(configuration),
+        Group::So3 => Pose::new(quaternion(configuration), Vector3::zeros()),
+        Group::Vector(_) => Pose::new(Default::default(), vector3(configuration)),
     }
 }
 

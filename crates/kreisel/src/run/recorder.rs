@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Control, Point, Values};
 use crate::integrate::{Ends, Interval, Observer};
-use crate::kinematics::{NodeId, Power};
+use crate::kinematics::{Energies, NodeId, Power};
 use crate::machine::EnergyBalance;
 use crate::machine::Machine;
 use crate::machine::sensor::{NamedSensor, Reading, SignalId, SolverNumbers};
@@ -82,6 +82,8 @@ pub struct Recorder<'m, S> {
     first_stored: f64,
     /// Angles at the last accepted step, one per sensor; turns are counted from there.
     angles: Vec<f64>,
+    /// Rates of these angles, unless something jumped since.
+    rates: Option<Vec<f64>>,
     extremes: Extremes,
     solver: SolverNumbers,
     /// Smallest and largest condition number, if steps report it.
@@ -177,6 +179,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
             energy: 0.0,
             first_stored: 0.0,
             angles: vec![0.0; machine.signals().recorded().len()],
+            rates: None,
             extremes: Extremes::default(),
             solver: SolverNumbers::default(),
             conditions: None,
@@ -287,11 +290,11 @@ impl<'m, S: Sink> Recorder<'m, S> {
         let point = Self::point_after(state);
         let system = &self.machine.system;
         self.start_time = state.time;
-        let energies = system.energies(&point);
-        self.balance = EnergyBalance::new(energies.total(), system.power(&point));
+        let (energies, power) = system.energies_and_power(&point);
+        self.balance = EnergyBalance::new(energies.total(), power);
         self.first_stored = energies.total() - energies.kinetic;
         self.angles = self.angles_near(state, |_, _| 0.0);
-        self.judge(&point);
+        self.judge(&point, energies);
         self.record(&point, state.time, &self.balance.clone(), &self.angles.clone())
     }
 
@@ -319,9 +322,9 @@ impl<'m, S: Sink> Recorder<'m, S> {
         let Ends { from, to, .. } = last.ends();
         let (start, end) = (from.time, to.time);
         let step = end - start;
-        let power_at_end = self.machine.system.power(&Self::point_before(to));
+        let (energies, power_at_end) = self.machine.system.energies_and_power(&Self::point_before(to));
         // A step may turn a joint by more than half a turn; its rates say how far.
-        let before: Vec<f64> = self.rates(from);
+        let before = self.rates.take().unwrap_or_else(|| self.rates(from));
         let after = self.rates(to);
         let angles =
             self.angles_near(to, |sensor, angle| angle + 0.5 * step * (before[sensor] + after[sensor]));
@@ -346,8 +349,9 @@ impl<'m, S: Sink> Recorder<'m, S> {
             self.balance.add_step(length, power);
         }
         self.angles = angles;
+        self.rates = Some(after);
         let to = last.ends().to;
-        self.judge(&Self::point_before(to));
+        self.judge(&Self::point_before(to), energies);
         if self.output_step.is_none() || self.is_output_time(end, step) {
             self.record_state(to)?;
         }
@@ -421,11 +425,9 @@ impl<'m, S: Sink> Recorder<'m, S> {
         self.machine.signals().recorded().iter().map(rate).collect()
     }
 
-    fn judge(&mut self, point: &Point) {
-        let system = &self.machine.system;
-        let energies = system.energies(point);
+    fn judge(&mut self, point: &Point, energies: Energies) {
         self.energy = energies.total();
-        let [position, velocity] = system.constraint_residuals(point);
+        let [position, velocity] = self.machine.system.constraint_residuals(point);
         let largest = |known: &mut f64, value: f64| *known = known.max(value.abs());
         let extremes = &mut self.extremes;
         largest(&mut extremes.largest_energy, energies.kinetic.abs().max(energies.total().abs()));
@@ -462,9 +464,11 @@ impl<S: Sink> Observer for Recorder<'_, S> {
             self.keep_failure(outcome);
         } else {
             let (system, point) = (&self.machine.system, Self::point_after(at));
-            let energy = system.energies(&point).total();
-            self.balance.jump(energy - self.energy, system.power(&point));
+            let (energies, power) = system.energies_and_power(&point);
+            let energy = energies.total();
+            self.balance.jump(energy - self.energy, power);
             self.energy = energy;
+            self.rates = None;
         }
     }
 

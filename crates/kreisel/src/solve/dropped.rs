@@ -24,8 +24,9 @@ use super::block::{BlockMatrix, BlockPattern};
 use super::linear::{Health, Role};
 use super::sparse_lu::{SparseLu, SparseLuError};
 
-/// Part of ‖C⁻¹b‖ to which the residual is reduced: Newton's increments then have ten right digits.
-const TOLERANCE: f64 = 1e-10;
+/// Part of ‖C⁻¹b‖ to which the residual is reduced: Newton's increments then have six right digits, and its
+/// iteration takes care of the rest.
+const TOLERANCE: f64 = 1e-6;
 /// Iterations between restarts.
 const RESTART: usize = 40;
 /// Iterations after which the whole matrix is factored instead.
@@ -133,11 +134,11 @@ impl DroppedBlockSolver {
             self.core.values_mut()[run.to..run.to + run.len].copy_from_slice(source);
         }
         self.whole = Whole::NotYet;
-        if !self.adapted {
-            self.core_lu.adapt(&self.core)?;
-            self.adapted = true;
-        }
-        let health = self.core_lu.factor(&self.core)?;
+        let health = match self.adapted {
+            true => self.core_lu.factor(&self.core)?,
+            false => self.core_lu.adapt_and_factor(&self.core)?,
+        };
+        self.adapted = true;
         let values = self.matrix.values();
         let acts = |block: &&DroppedBlock| {
             values[block.value..block.value + block.rows * block.columns].iter().any(|value| *value != 0.0)
@@ -215,6 +216,11 @@ impl DroppedBlockSolver {
                 return false;
             }
         }
+    }
+
+    /// Factors of what is not dropped.
+    pub fn core_lu(&self) -> &SparseLu {
+        &self.core_lu
     }
 
     /// Parts that joined their neighbours because they are singular by themselves; absent before the first

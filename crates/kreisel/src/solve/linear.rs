@@ -43,6 +43,18 @@ impl From<super::sparse_lu::SparseLuHealth> for Health {
     }
 }
 
+/// What a factorisation takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FactorWork {
+    /// Multiplications.
+    pub multiplications: f64,
+    /// Multiplications as the pattern was analysed, before parts that are singular by themselves joined others.
+    pub analysed: f64,
+    /// Whether the general sparse LU made the last factors, whose multiplications nobody counts.
+    pub general: bool,
+}
+
 /// A group of unknowns that the equations do not determine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SingularMatrix {
@@ -63,8 +75,17 @@ pub struct LinearSolver {
 #[derive(Clone, Debug)]
 enum LuFactors {
     Dense(DenseLu),
-    Sparse { lu: Box<SparseLu>, adapted: bool },
+    Sparse { lu: Box<SparseLu>, adapted: Adapted },
     Dropped(Box<DroppedBlockSolver>),
+}
+
+/// Whether parts that are singular by themselves (massless ones) have joined their neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Adapted {
+    NotYet,
+    /// The matrix was singular: parts said nothing.
+    Vainly,
+    Done,
 }
 
 /// Largest number of unknowns for which dense factors are faster, by measurement on chains.
@@ -83,7 +104,7 @@ impl LinearSolver {
             && let Ok(lu) = SparseLu::new(Arc::clone(pattern), roles)
         {
             return Self {
-                kind: LuFactors::Sparse { lu: Box::new(lu), adapted: false },
+                kind: LuFactors::Sparse { lu: Box::new(lu), adapted: Adapted::NotYet },
                 norm: 0.0,
                 balanced: None,
             };
@@ -130,7 +151,7 @@ impl LinearSolver {
         matrix: &BlockMatrix,
         rhs: &mut [f64],
     ) -> Result<Health, SingularMatrix> {
-        if let LuFactors::Sparse { lu, adapted: true } = &mut self.kind
+        if let LuFactors::Sparse { lu, adapted: Adapted::Done } = &mut self.kind
             && let Ok(health) = lu.factor_and_solve(matrix, rhs)
         {
             self.balanced = None;
@@ -146,9 +167,19 @@ impl LinearSolver {
             LuFactors::Dense(lu) => factor_dense(lu, matrix),
             LuFactors::Dropped(solver) => solver.factor(matrix).map_err(|error| singular(error, matrix)),
             LuFactors::Sparse { lu, adapted } => {
-                // At first, parts that are singular by themselves (massless ones) join their neighbours.
-                let factored = if *adapted { lu.factor(matrix) } else { lu.adapt_and_factor(matrix) };
-                *adapted = true;
+                let mut factored = match *adapted {
+                    Adapted::NotYet => lu.adapt_and_factor(matrix),
+                    Adapted::Vainly | Adapted::Done => lu.factor(matrix),
+                };
+                // A sound matrix that the fronts cannot factor, after a singular one: now parts may join.
+                if *adapted == Adapted::Vainly && factored.as_ref().is_ok_and(|health| health.fallback_used) {
+                    factored = lu.adapt_and_factor(matrix);
+                }
+                match factored {
+                    Ok(_) => *adapted = Adapted::Done,
+                    Err(_) if *adapted == Adapted::NotYet => *adapted = Adapted::Vainly,
+                    Err(_) => {}
+                }
                 factored.map(Health::from).map_err(|error| singular(error, matrix))
             }
         }
@@ -158,7 +189,7 @@ impl LinearSolver {
     /// factorisation and for dense factors.
     pub fn merged(&self) -> Option<Vec<usize>> {
         match &self.kind {
-            LuFactors::Sparse { lu, adapted: true } => Some(lu.merged()),
+            LuFactors::Sparse { lu, adapted: Adapted::Done } => Some(lu.merged()),
             LuFactors::Dropped(solver) => solver.merged(),
             _ => None,
         }
@@ -169,7 +200,7 @@ impl LinearSolver {
     pub fn merge(&mut self, parts: &[usize]) -> bool {
         match &mut self.kind {
             LuFactors::Sparse { lu, adapted } => {
-                *adapted = true;
+                *adapted = Adapted::Done;
                 lu.merge(parts).unwrap_or(false)
             }
             LuFactors::Dropped(solver) => solver.merge(parts),
@@ -208,6 +239,23 @@ impl LinearSolver {
             LuFactors::Sparse { lu, .. } => lu.factor_work() / lu.factor_value_count().max(1) as f64,
             // Each iteration solves with the factors, which costs more than to make them.
             LuFactors::Dropped(_) => 1.0,
+        }
+    }
+
+    /// What a factorisation takes; of a matrix with dropped blocks that of the rest.
+    pub fn factor_work(&self) -> FactorWork {
+        let of_fronts = |lu: &SparseLu| FactorWork {
+            multiplications: lu.factor_work(),
+            analysed: lu.analysed_work(),
+            general: lu.uses_fallback(),
+        };
+        match &self.kind {
+            LuFactors::Dense(lu) => {
+                let work = (lu.size() as f64).powi(3) / 3.0;
+                FactorWork { multiplications: work, analysed: work, general: false }
+            }
+            LuFactors::Sparse { lu, .. } => of_fronts(lu),
+            LuFactors::Dropped(solver) => of_fronts(solver.core_lu()),
         }
     }
 

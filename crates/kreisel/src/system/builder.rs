@@ -332,8 +332,7 @@ impl SystemBuilder {
         shape.scales = self.scales.unwrap_or_default();
         shape.state_scales = self.internal_states.iter().map(|state| state.scale).collect();
         shape.fading_states = self.internal_states.iter().map(|state| state.fading).collect();
-        // Not with groups of contacts: their pairs have blocks of their own.
-        shape.merges = self.contact_groups.is_empty();
+        shape.merges = true;
         shape
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Which pairs may touch follows from what the system remembers (see [`ContactGroup`]), so the equations stay
 //! a function of state and memory. The pairs of the last memory asked for are kept, with their pattern; this
-//! is a workspace and can be rebuilt at any time, to the last bit.
+//! is a workspace and can be rebuilt at any time, to the last bit. As long as the same bodies may touch, members
+//! may move on: couplings stay as they are.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,7 +14,7 @@ use super::{SwitchId, System};
 use crate::dae::{Couplings, ForceMatrix, Point, TangentWeights};
 use crate::element::contact::{Contact, ContactGroup, Member};
 use crate::element::{Element, Forces};
-use crate::kinematics::{Energies, LocalTangent, MAX_NODES, Motion, Power};
+use crate::kinematics::{Energies, LocalTangent, MAX_NODES, Motion, Power, node_pose};
 use crate::lie::{Vector3, Vector6};
 use crate::solve::block::{BlockId, BlockPattern};
 
@@ -38,28 +39,42 @@ pub struct GroupContact {
     pub depth: f64,
 }
 
-/// The pairs that were found last.
-pub(super) type Kept = RwLock<Option<Arc<CandidatePairs>>>;
+/// The pairs that were found last, and the remembered numbers from which they follow.
+pub(super) type Kept = RwLock<Option<(Vec<f64>, Arc<CandidatePairs>)>>;
 
-/// Pairs that may touch as long as a memory stays as it is.
+/// Pairs that may touch.
 pub(super) struct CandidatePairs {
-    /// The remembered numbers from which the pairs follow.
-    key: Vec<f64>,
     contacts: Vec<PairEntry>,
+    /// Couplings of nodes that nothing else couples.
+    added: Vec<(usize, usize)>,
     couplings: Couplings,
     /// Where each block of the pattern without pairs is in that with them.
     places: Vec<BlockId>,
 }
 
+/// A contact group, and two of its members.
+type Pair = (usize, (usize, usize));
+
 struct PairEntry {
     contact: Contact,
-    contact_group: usize,
-    members: (usize, usize),
+    pair: Pair,
     /// Block (i, j) of the local nodes, at `i · n + j`.
     blocks: Vec<BlockId>,
 }
 
+impl CandidatePairs {
+    fn pairs(&self) -> impl Iterator<Item = Pair> + '_ {
+        self.contacts.iter().map(|entry| entry.pair)
+    }
+}
+
 impl PairEntry {
+    /// Each of its nodes with each.
+    fn couplings(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let nodes = self.contact.nodes();
+        nodes.iter().flat_map(move |i| nodes.iter().map(move |j| (i.0, j.0)))
+    }
+
     fn wrenches(&self, motion: &Motion) -> [Vector6; MAX_NODES] {
         let mut wrenches = [Vector6::zeros(); MAX_NODES];
         let mut asked = Forces { wrenches: Some(&mut wrenches), ..Forces::default() };
@@ -75,16 +90,16 @@ impl System {
         found: Option<&'f Arc<CandidatePairs>>,
         pattern: &Arc<BlockPattern>,
     ) -> Option<Cow<'f, [BlockId]>> {
-        let found = found?;
+        let (found, base) = (found?, &self.couplings.force_node);
+        if Arc::ptr_eq(pattern, base) {
+            return None;
+        }
         if Arc::ptr_eq(pattern, &found.couplings.force_node) {
             return Some(Cow::Borrowed(&found.places));
         }
-        let base = &self.couplings.force_node;
         // A pattern of another search: found anew, or of another memory.
-        (!Arc::ptr_eq(pattern, base)).then(|| {
-            let place = |(_, row, column)| pattern.find(row, column).expect("every pattern has these blocks");
-            Cow::Owned(base.blocks().map(place).collect())
-        })
+        let place = |(_, row, column)| pattern.find(row, column).expect("every pattern has these blocks");
+        Some(Cow::Owned(base.blocks().map(place).collect()))
     }
 }
 
@@ -110,53 +125,78 @@ impl System {
         if self.contact_groups.is_empty() {
             return None;
         }
-        let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(found) = kept.filter(|found| self.is_key(&found.key, memory)) {
-            return Some(found);
-        }
-        let found = Arc::new(self.find_pairs(memory));
-        *self.kept.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&found));
+        let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
+        let before = match &*kept {
+            Some((key, found)) if self.is_key(key, memory) => return Some(Arc::clone(found)),
+            other => other.as_ref().map(|(_, found)| Arc::clone(found)),
+        };
+        drop(kept);
+        let pairs = self.pairs(memory);
+        let same = |found: &Arc<CandidatePairs>| found.pairs().eq(pairs.iter().copied());
+        let found = match before {
+            Some(before) if same(&before) => before,
+            before => Arc::new(self.lay_out(&pairs, before.as_deref())),
+        };
+        let kept = (self.contact_group_key(memory), Arc::clone(&found));
+        *self.kept.write().unwrap_or_else(PoisonError::into_inner) = Some(kept);
         Some(found)
     }
 
-    fn find_pairs(&self, memory: &[f64]) -> CandidatePairs {
-        let mut contacts = Vec::new();
-        for (contact_group, entry) in self.contact_groups.iter().enumerate() {
+    /// The pairs that may touch with this memory.
+    fn pairs(&self, memory: &[f64]) -> Vec<Pair> {
+        let of_group = |(index, entry): (usize, &SystemContactGroup)| {
             let pairs = entry.contact_group.pairs(&memory[entry.memory.clone()]);
-            contacts.extend(pairs.into_iter().map(|pair| PairEntry {
-                contact: entry.contact_group.contact(pair),
-                contact_group,
-                members: pair,
-                blocks: Vec::new(),
-            }));
+            pairs.into_iter().map(move |pair| (index, pair))
+        };
+        self.contact_groups.iter().enumerate().flat_map(of_group).collect()
+    }
+
+    /// Contacts and couplings of some pairs; couplings are those of other pairs if these couple the same nodes.
+    fn lay_out(&self, pairs: &[Pair], before: Option<&CandidatePairs>) -> CandidatePairs {
+        let entry = |&pair: &Pair| PairEntry {
+            contact: self.contact_groups[pair.0].contact_group.contact(pair.1),
+            pair,
+            blocks: Vec::new(),
+        };
+        let contacts: Vec<PairEntry> = pairs.iter().map(entry).collect();
+        let Couplings { force_node, momentum_node, .. } = &self.couplings;
+        let is_new = |(i, j): &(usize, usize)| {
+            [force_node, momentum_node].iter().any(|base| base.find(*i, *j).is_none())
+        };
+        let added: Vec<(usize, usize)> =
+            contacts.iter().flat_map(|pair| pair.couplings()).filter(is_new).collect();
+        let (couplings, places) = match before {
+            _ if added.is_empty() => (self.couplings.clone(), Vec::new()),
+            Some(before) if before.added == added => (before.couplings.clone(), before.places.clone()),
+            _ => self.couplings_with(&added),
+        };
+        let mut found = CandidatePairs { contacts, added, couplings, places };
+        let pattern = &found.couplings.force_node;
+        for pair in &mut found.contacts {
+            let place = |(i, j)| pattern.find(i, j).expect("the pair is in the pattern");
+            pair.blocks = pair.couplings().map(place).collect();
         }
+        found
+    }
+
+    /// Couplings with some more, and where the blocks of forces are among them.
+    fn couplings_with(&self, added: &[(usize, usize)]) -> (Couplings, Vec<BlockId>) {
         let base = &self.couplings.force_node;
         let sizes = self.shape.node_sizes();
-        let between = contacts.iter().flat_map(|pair| {
-            let nodes = pair.contact.nodes();
-            nodes.iter().flat_map(move |i| nodes.iter().map(move |j| (i.0, j.0)))
-        });
-        let between: Vec<(usize, usize)> = between.collect();
         let with_pairs = |base: &BlockPattern| {
             let blocks = base.blocks().map(|(_, row, column)| (row, column));
-            BlockPattern::new(&sizes, &sizes, blocks.chain(between.iter().copied()))
+            BlockPattern::new(&sizes, &sizes, blocks.chain(added.iter().copied()))
         };
         let pattern = with_pairs(base);
-        let added =
+        let is_dropped =
             |&(_, row, column): &(BlockId, usize, usize)| row != column && base.find(row, column).is_none();
-        let dropped: Vec<_> = pattern.blocks().filter(added).map(|(_, row, column)| (row, column)).collect();
+        let dropped: Vec<_> =
+            pattern.blocks().filter(is_dropped).map(|(_, row, column)| (row, column)).collect();
         let pattern = pattern.with_dropped(dropped);
-        let place =
-            |row: usize, column: usize| pattern.find(row, column).expect("the pair is in the pattern");
-        let places = base.blocks().map(|(_, row, column)| place(row, column)).collect();
-        for pair in &mut contacts {
-            let nodes = pair.contact.nodes();
-            let blocks = nodes.iter().flat_map(|i| nodes.iter().map(|j| place(i.0, j.0)));
-            pair.blocks = blocks.collect();
-        }
+        let place = |(_, row, column)| pattern.find(row, column).expect("it holds these blocks");
+        let places = base.blocks().map(place).collect();
         let momentum_node = Arc::new(with_pairs(&self.couplings.momentum_node));
-        let couplings = Couplings { force_node: Arc::new(pattern), momentum_node, ..self.couplings.clone() };
-        CandidatePairs { key: self.contact_group_key(memory), contacts, couplings, places }
+        (Couplings { force_node: Arc::new(pattern), momentum_node, ..self.couplings.clone() }, places)
     }
 
     /// Couplings with the pairs of a memory.
@@ -166,16 +206,19 @@ impl System {
 
     /// Whether the members of a pair are so far apart that they do nothing to each other.
     fn are_apart(&self, pair: &PairEntry, at: &Point) -> bool {
-        let contact_group = &self.contact_groups[pair.contact_group].contact_group;
-        let (i, j) = pair.members;
+        let (group, (i, j)) = pair.pair;
+        let contact_group = &self.contact_groups[group].contact_group;
         let centres = [i, j].map(|index| self.centre(&contact_group.members()[index], at));
-        contact_group.distance(pair.members, centres) > 0.0
+        contact_group.distance((i, j), centres) > 0.0
     }
 
     /// Where the shape of a member has its centre.
     fn centre(&self, member: &Member, at: &Point) -> Vector3 {
         let point = &member.frame.position;
-        member.node.map_or(*point, |node| self.motion(node, at).point(point))
+        member.node.map_or(*point, |node| {
+            let node = &self.nodes[node.0];
+            node_pose(node.group, &at.configuration[node.coordinates.clone()]).transform_point(point)
+        })
     }
 
     /// Does something with each pair that is not known to be apart.
@@ -184,7 +227,7 @@ impl System {
         let on = |contact_group: usize| {
             self.contact_groups[contact_group].switch.is_none_or(|switch| self.is_on(switch, at.memory))
         };
-        for pair in found.contacts.iter().filter(|pair| on(pair.contact_group) && !self.are_apart(pair, at)) {
+        for pair in found.contacts.iter().filter(|pair| on(pair.pair.0) && !self.are_apart(pair, at)) {
             self.with_motion(pair.contact.nodes(), at, &(0..0), |motion| action(pair, motion));
         }
     }
@@ -201,21 +244,20 @@ impl System {
         &self,
         at: &Point,
         weights: TangentWeights,
+        pattern: &Arc<BlockPattern>,
         out: &mut ForceMatrix,
     ) {
         let Some(found) = self.candidate_pairs(at.memory) else { return };
-        let ForceMatrix::Apart { stiffness, .. } = out else { return };
-        let pattern = Arc::clone(stiffness.pattern());
-        if Arc::ptr_eq(&pattern, &self.couplings.force_node) {
+        let own = Arc::ptr_eq(pattern, &found.couplings.force_node);
+        if !own && Arc::ptr_eq(pattern, &self.couplings.force_node) {
             return;
         }
-        let own = Arc::ptr_eq(&pattern, &found.couplings.force_node);
         let mut tangent = LocalTangent::zeros(0);
         self.with_pairs(at, |pair, motion| {
             let nodes = pair.contact.nodes();
             let searched: Option<Vec<BlockId>> = match own {
                 true => None,
-                false => nodes.iter().flat_map(|i| nodes.iter().map(|j| pattern.find(i.0, j.0))).collect(),
+                false => pair.couplings().map(|(i, j)| pattern.find(i, j)).collect(),
             };
             let Some(blocks) = (if own { Some(&pair.blocks) } else { searched.as_ref() }) else { return };
             tangent.reset(nodes.len());
@@ -226,26 +268,17 @@ impl System {
         });
     }
 
-    pub(super) fn contact_group_energies(&self, at: &Point) -> Energies {
-        let mut sum = Energies::default();
+    pub(super) fn contact_group_energies_and_power(&self, at: &Point) -> (Energies, Power) {
+        let mut sums = (Energies::default(), Power::default());
         self.with_pairs(at, |pair, motion| {
-            let mut energies = Energies::default();
-            let mut asked = Forces { energies: Some(&mut energies), ..Forces::default() };
+            let (mut energies, mut power) = (Energies::default(), Power::default());
+            let (energies_wanted, power_wanted) = (Some(&mut energies), Some(&mut power));
+            let mut asked = Forces { energies: energies_wanted, power: power_wanted, ..Forces::default() };
             pair.contact.evaluate(motion, &mut asked);
-            sum += energies;
+            sums.0 += energies;
+            sums.1 += power;
         });
-        sum
-    }
-
-    pub(super) fn contact_group_power(&self, at: &Point) -> Power {
-        let mut sum = Power::default();
-        self.with_pairs(at, |pair, motion| {
-            let mut power = Power::default();
-            let mut asked = Forces { power: Some(&mut power), ..Forces::default() };
-            pair.contact.evaluate(motion, &mut asked);
-            sum += power;
-        });
-        sum
+        sums
     }
 
     pub(super) fn remember_contact_groups(&self, at: &Point, memory: &mut [f64]) {
@@ -258,17 +291,25 @@ impl System {
         }
     }
 
-    /// Whether two memories stand for different pairs.
+    /// Whether two memories stand for different couplings.
     pub(super) fn contact_groups_differ(&self, before: &[f64], after: &[f64]) -> bool {
-        self.contact_groups.iter().any(|entry| {
+        let moved = |entry: &SystemContactGroup| {
             entry.contact_group.differs(&before[entry.memory.clone()], &after[entry.memory.clone()])
-        })
+        };
+        if !self.contact_groups.iter().any(moved) {
+            return false;
+        }
+        let [before, after] = [before, after].map(|memory| self.candidate_pairs(memory));
+        match (before, after) {
+            (Some(before), Some(after)) => before.added != after.added,
+            _ => false,
+        }
     }
 
     /// What happens between the members of the contact group of a name.
     pub fn group_contact(&self, name: &str, at: &Point) -> GroupContact {
         let mut all = GroupContact::default();
-        let is_of = |pair: &PairEntry| self.contact_groups[pair.contact_group].name == name;
+        let is_of = |pair: &PairEntry| self.contact_groups[pair.pair.0].name == name;
         if let Some(found) = self.candidate_pairs(at.memory) {
             all.pairs = found.contacts.iter().filter(|pair| is_of(pair)).count();
         }

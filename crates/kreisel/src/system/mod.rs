@@ -205,26 +205,33 @@ impl System {
 
     /// Sum of all stored energies.
     pub fn energies(&self, at: &Point) -> Energies {
-        let mut sum = Energies::default();
-        for entry in self.active_elements(at) {
-            let mut energies = Energies::default();
-            let mut asked = Forces { energies: Some(&mut energies), ..Forces::default() };
-            self.with_element(entry, at, |motion| entry.element.evaluate(motion, &mut asked));
-            sum += energies;
-        }
-        sum += self.contact_group_energies(at);
-        sum
+        self.element_sums(at).0
     }
 
     /// Power through elements and drives at a point with its multipliers.
     pub fn power(&self, at: &Point) -> Power {
-        let mut sum = self.contact_group_power(at);
+        self.energies_and_power(at).1
+    }
+
+    /// Energies of elements and power through them, in one pass.
+    fn element_sums(&self, at: &Point) -> (Energies, Power) {
+        let (of_groups, mut sum) = self.contact_group_energies_and_power(at);
+        let mut stored = Energies::default();
         for entry in self.active_elements(at) {
-            let mut power = Power::default();
-            let mut asked = Forces { power: Some(&mut power), ..Forces::default() };
+            let (mut energies, mut power) = (Energies::default(), Power::default());
+            let (energies_wanted, power_wanted) = (Some(&mut energies), Some(&mut power));
+            let mut asked = Forces { energies: energies_wanted, power: power_wanted, ..Forces::default() };
             self.with_element(entry, at, |motion| entry.element.evaluate(motion, &mut asked));
+            stored += energies;
             sum += power;
         }
+        stored += of_groups;
+        (stored, sum)
+    }
+
+    /// Both of them.
+    pub(crate) fn energies_and_power(&self, at: &Point) -> (Energies, Power) {
+        let (stored, mut sum) = self.element_sums(at);
         for entry in self.active_joints(at).filter(|entry| entry.time_dependent) {
             let rates =
                 self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.rates_by_time(motion));
@@ -239,7 +246,7 @@ impl System {
             let multipliers = &at.nonholonomic_multipliers[entry.nonholonomic.clone()];
             sum.applied += multipliers.iter().zip(targets).map(|(psi, target)| psi * target).sum::<f64>();
         }
-        sum
+        (stored, sum)
     }
 
     /// Wrench (torque, force) that a joint exerts on its second body at the joint's point, in world axes.
@@ -337,7 +344,7 @@ impl System {
             let asked = RowValues {
                 violation: Some(&mut violation[..rows]),
                 gradient: Some(&mut gradient),
-                by_time: Some(&mut by_time),
+                by_time: entry.time_dependent.then_some(&mut by_time),
                 ..RowValues::default()
             };
             entry.joint.ask_holonomic(motion, asked);

@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::assembly::{LocalPart, TangentParts, reaction};
 use super::{System, SystemElement, SystemJoint};
@@ -13,7 +14,7 @@ use crate::element::Forces;
 use crate::joint::RowValues;
 use crate::kinematics::{LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, STIFFNESS_ONLY};
 use crate::lie::Vector6;
-use crate::solve::block::BlockId;
+use crate::solve::block::{BlockId, BlockPattern};
 
 /// Elements and joints that fit into the second-level cache with their blocks of an iteration matrix.
 const PARTS_AT_HAND: usize = 96;
@@ -78,6 +79,8 @@ fn with_local(action: impl FnOnce(&mut LocalDerivatives)) {
 struct Derivatives<'w> {
     weights: TangentWeights,
     out: TangentParts<'w>,
+    /// The pattern of derivatives of forces.
+    pattern: &'w Arc<BlockPattern>,
     /// Where the blocks are if the pattern has those of pairs that touch besides.
     places: Option<&'w [BlockId]>,
     local: &'w mut LocalDerivatives,
@@ -118,10 +121,11 @@ impl System {
             return self.pass(at, equations, rates, None);
         };
         let found = self.candidate_pairs(at.memory);
-        let places = self.places_in(found.as_ref(), out.dynamic.pattern());
+        let pattern = &Arc::clone(out.dynamic.pattern());
+        let places = self.places_in(found.as_ref(), pattern);
         let (out, places) = (TangentParts::new(out, merged), places.as_deref());
         with_local(|local| {
-            let derivatives = Derivatives { weights, out, places, local, cleared: 0 };
+            let derivatives = Derivatives { weights, out, pattern, places, local, cleared: 0 };
             self.pass(at, equations, rates, Some(derivatives));
         });
     }
@@ -158,9 +162,9 @@ impl System {
             self.add_contact_group_forces(at, equations.equilibrium);
         }
         if let Some(derivatives) = derivatives {
-            let Derivatives { weights, mut out, places, local, .. } = derivatives;
+            let Derivatives { weights, mut out, pattern, places, local, .. } = derivatives;
             self.add_nonholonomic_tangents(at, weights, places, &mut local.tangent, &mut out);
-            self.add_contact_group_tangents(at, weights, &mut out.forces);
+            self.add_contact_group_tangents(at, weights, pattern, &mut out.forces);
             if self.shape.reactions == Reactions::General {
                 self.add_reactions(out);
             }

@@ -28,3 +28,4 @@ mod start;
 mod states;
 mod statics;
 mod system;
+mod work;

@@ -135,7 +135,12 @@ impl ContactGroup {
         };
         let balls: Vec<Ball> = (0..self.members.len()).map(place).collect();
         let Search { mut pairs, .. } = overlapping(&balls);
-        pairs.retain(|&(i, j)| self.may_touch(i, j));
+        let margin = |index: usize| memory[PER_MEMBER * index + 3];
+        // Spheres do not know how far from a plane they are.
+        let near = |i: usize, j: usize| {
+            self.distance((i, j), [balls[i].centre, balls[j].centre]) <= margin(i) + margin(j)
+        };
+        pairs.retain(|&(i, j)| self.may_touch(i, j) && near(i, j));
         pairs
     }
 

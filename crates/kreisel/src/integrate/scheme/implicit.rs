@@ -16,7 +16,9 @@ use super::super::settings::{Predictor, Settings};
 use super::super::state::State;
 use super::work::{Coefficients, Workspace};
 use super::{Item, Tools, Trial};
-use crate::constrained::{COMPLIANCE, ClosureFailure, ClosureGoal, KktFailure, Layout, Miss, misses, named};
+use crate::constrained::{
+    ClosureFailure, ClosureGoal, KktFailure, Layout, Miss, compliance_of, misses, named,
+};
 use crate::dae::{Couplings, Dae, Point};
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::{
@@ -238,7 +240,7 @@ impl NewtonStep {
             return Err(failure);
         }
         let weights = on.shape.weights_of_multipliers();
-        self.work.compliance = weights.iter().map(|weight| COMPLIANCE * weight * weight).collect();
+        self.work.compliance = weights.into_iter().map(compliance_of).collect();
         self.work.yielding = true;
         let outcome =
             self.solve_once(equations, on, settings, state, step, trial, guess).and_then(|iterations| {

@@ -51,8 +51,10 @@
 //! LU with row exchanges over the whole matrix takes over; if that fails too, the matrix is reported as
 //! singular, with the group and row of the smallest pivot. A primary that is singular by itself (a massless
 //! part) is met by [`SparseLu::adapt`], which merges the fronts that fail into their parents, where more rows
-//! are at hand. Redundant equations are met by [`Regularization`].
+//! are at hand. Redundant equations are met by compliance, which the matrix brings on the diagonal of their
+//! multipliers or [`Regularization`] adds: a pivot as small as that is what it should be.
 
+mod compliance;
 mod fallback;
 mod kernel;
 mod numeric;
@@ -72,6 +74,7 @@ pub use super::linear::Role;
 pub use regularize::Regularization;
 use thiserror::Error;
 
+use self::compliance::Compliance;
 use self::fallback::Fallback;
 use self::numeric::Numeric;
 use self::ordering::FrontPlan;
@@ -93,6 +96,10 @@ const REFINEMENTS: usize = 2;
 const REFINED: f64 = 4.0 * f64::EPSILON;
 /// Rounds of merging in [`SparseLu::adapt`].
 const ADAPT_ROUNDS: usize = 24;
+/// Pivots that are small on purpose keep a digit at least; Newton's iteration finds the others.
+const MIN_COMPLIANT_RATIO: f64 = 2e-15;
+/// Merging that multiplies the work by more than this has not found the rows that a front lacks, and ends.
+const MAX_MERGED_WORK: f64 = 8.0;
 
 /// Why a matrix could not be analysed or factored.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -165,6 +172,9 @@ pub struct SparseLu {
     roles: Vec<Role>,
     forced: Vec<bool>,
     symbolic: Symbolic,
+    /// Multiplications without what was merged.
+    analysed_work: f64,
+    compliance: Compliance,
     numeric: Numeric,
     fallback: Option<Fallback>,
     fallback_used: bool,
@@ -197,6 +207,8 @@ impl SparseLu {
         Ok(Self {
             roles: roles.to_vec(),
             forced,
+            analysed_work: symbolic.work,
+            compliance: Compliance::new(&pattern, roles),
             symbolic,
             numeric,
             fallback: None,
@@ -233,11 +245,22 @@ impl SparseLu {
         self.symbolic.work
     }
 
+    /// Multiplications of a factorisation as it was analysed, before [`SparseLu::adapt`] merged fronts.
+    pub fn analysed_work(&self) -> f64 {
+        self.analysed_work
+    }
+
+    /// Whether faer's LU made the last factors.
+    pub fn uses_fallback(&self) -> bool {
+        self.fallback_used
+    }
+
     /// Merges fronts whose pivots vanish into their parents until none is left that could be, and returns
     /// how many were merged.
     ///
     /// Meant to be called once, with a typical matrix, before the first factorisation: later
-    /// factorisations use the merged fronts. It allocates.
+    /// factorisations use the merged fronts. Where merging does not help, because the matrix itself is
+    /// singular, fronts stay as they were analysed. It allocates.
     pub fn adapt(&mut self, matrix: &BlockMatrix) -> Result<usize, SparseLuError> {
         let before = self.merged().len();
         self.adapt_fronts(matrix)?;
@@ -254,15 +277,70 @@ impl SparseLu {
         self.accept(matrix)?;
         let mut health = self.factor_fronts(matrix.values(), &[]);
         for _ in 0..ADAPT_ROUNDS {
-            let failing = self.failing_nodes();
+            let failing = self.failing_nodes(matrix.values());
             if failing.is_empty() {
                 break;
             }
+            let before = self.forced.clone();
             failing.into_iter().for_each(|node| self.forced[node] = true);
+            self.analyse_again()?;
+            let hopeless = self.symbolic.work > MAX_MERGED_WORK * self.analysed_work;
+            if hopeless {
+                self.forced = before;
+                self.analyse_again()?;
+            }
+            health = self.factor_fronts(matrix.values(), &[]);
+            if hopeless {
+                break;
+            }
+        }
+        if self.undo_vain_merging(matrix.values()) {
             self.analyse_again()?;
             health = self.factor_fronts(matrix.values(), &[]);
         }
         Ok(health)
+    }
+
+    /// Takes back what was merged into fronts that still fail; false if there is none.
+    fn undo_vain_merging(&mut self, values: &[f64]) -> bool {
+        let mut fails = vec![false; self.forced.len()];
+        for (front, origin) in self.symbolic.fronts.iter().zip(&self.symbolic.origins) {
+            fails[origin.top_node] = front.pivot_range().any(|place| self.pivot_fails(place, values));
+        }
+        let mut undone = false;
+        for (forced, &top) in self.forced.iter_mut().zip(&self.symbolic.top_of_node) {
+            if *forced && fails[top as usize] {
+                (*forced, undone) = (false, true);
+            }
+        }
+        undone
+    }
+
+    /// Smallest ratio of all pivots that are not small on purpose, and its place.
+    fn smallest_ratio(&self, values: &[f64]) -> (f64, usize) {
+        let mut smallest = (f64::INFINITY, 0);
+        for place in 0..self.symbolic.unknown_at.len() {
+            let ratio = self.numeric.ratio(place);
+            if ratio < smallest.0 && (ratio >= SUSPICIOUS_RATIO || self.pivot_fails(place, values)) {
+                smallest = (ratio, place);
+            }
+        }
+        smallest
+    }
+
+    /// Whether a pivot has lost its digits, and not because its row was given that little on purpose.
+    fn pivot_fails(&self, place: usize, values: &[f64]) -> bool {
+        let ratio = self.numeric.ratio(place);
+        ratio < SUSPICIOUS_RATIO && !self.is_compliant(place, ratio, values)
+    }
+
+    /// Whether a pivot is as small as the compliance of its row makes it. The last of some dependent rows keeps
+    /// the compliance of all of them: ε Σ nⱼ² with nᵀB = 0 and its own nⱼ = 1.
+    fn is_compliant(&self, place: usize, ratio: f64, values: &[f64]) -> bool {
+        let unknown = self.symbolic.unknown_at[place] as usize;
+        let shift = self.regularization.as_ref().map_or(0.0, |(_, shifter)| shifter.shift[place]);
+        let compliance = self.compliance.of(unknown, values).max(shift);
+        ratio >= MIN_COMPLIANT_RATIO && compliance > 0.0 && self.numeric.pivot(place) >= 0.5 * compliance
     }
 
     /// Nodes whose fronts [`SparseLu::adapt`] merged into their parents, ascending.
@@ -294,11 +372,11 @@ impl SparseLu {
 
     /// Top nodes of the fronts with a vanishing pivot and a parent, lowest ones only: what comes above a
     /// failing front says nothing.
-    fn failing_nodes(&self) -> Vec<usize> {
+    fn failing_nodes(&self, values: &[f64]) -> Vec<usize> {
         let mut doubtful = vec![false; self.symbolic.fronts.len()];
         let mut nodes = Vec::new();
         for (index, front) in self.symbolic.fronts.iter().enumerate() {
-            let fails = front.pivot_range().any(|place| self.numeric.ratio(place) < SUSPICIOUS_RATIO);
+            let fails = front.pivot_range().any(|place| self.pivot_fails(place, values));
             let FrontOrigin { top_node, parent: Some(parent) } = self.symbolic.origins[index] else {
                 continue;
             };
@@ -348,28 +426,24 @@ impl SparseLu {
         matrix: &BlockMatrix,
         mut health: SparseLuHealth,
     ) -> Result<SparseLuHealth, SparseLuError> {
-        let ratio_limit = match &self.regularization {
-            Some((regularization, _)) => SUSPICIOUS_RATIO.min(1e-3 * regularization.epsilon),
-            None => SUSPICIOUS_RATIO,
-        };
         self.refinements = self.regularization.as_ref().map_or(0, |(chosen, _)| chosen.refinements);
         if self.refinements > 0 {
             self.matrix.values_mut().copy_from_slice(matrix.values());
         }
-        let sound = health.smallest_pivot_ratio >= ratio_limit && health.growth <= SUSPICIOUS_GROWTH;
-        if sound {
+        let pivots_hold = health.smallest_pivot_ratio >= SUSPICIOUS_RATIO;
+        if pivots_hold && health.growth <= SUSPICIOUS_GROWTH {
             return Ok(health);
         }
         self.matrix.values_mut().copy_from_slice(matrix.values());
         self.refuse_non_finite()?;
         self.refinements = self.refinements.max(REFINEMENTS);
-        health.residual = self.checked();
+        health.residual = self.checked(pivots_hold);
         if health.residual.is_some() {
             return Ok(health);
         }
         self.factor_fallback();
         health.fallback_used = true;
-        health.residual = self.checked();
+        health.residual = self.checked(false);
         match health.residual {
             Some(_) => Ok(health),
             None => Err(SparseLuError::Singular {
@@ -441,7 +515,11 @@ impl SparseLu {
             None => &[],
         };
         let report = self.numeric.factor(&self.symbolic, values, shift, right_side);
-        let (worst_group, worst_row) = self.group_and_row(report.worst);
+        let (mut smallest_pivot_ratio, mut worst) = (report.smallest_ratio, report.worst);
+        if smallest_pivot_ratio < SUSPICIOUS_RATIO {
+            (smallest_pivot_ratio, worst) = self.smallest_ratio(values);
+        }
+        let (worst_group, worst_row) = self.group_and_row(worst);
         // The largest entry is usually on the diagonal, or not much larger: the others are looked at only
         // where that matters.
         let mut growth = report.largest_magnitude / report.largest_diagonal;
@@ -450,7 +528,7 @@ impl SparseLu {
             growth = if entries > 0.0 { report.largest_magnitude / entries } else { 1.0 };
         }
         SparseLuHealth {
-            smallest_pivot_ratio: report.smallest_ratio,
+            smallest_pivot_ratio,
             growth,
             residual: None,
             fallback_used: false,
@@ -480,9 +558,9 @@ impl SparseLu {
     }
 
     /// Solves a system with a known solution and returns its relative residual, if both the residual and
-    /// the error are small. The shared part of redundant multipliers is not unique, so with
-    /// regularization the error counts only primary unknowns.
-    fn checked(&mut self) -> Option<f64> {
+    /// the error are small. Where all pivots hold, the matrix is not singular, and an error is that of its
+    /// condition: then the residual alone counts.
+    fn checked(&mut self, pivots_hold: bool) -> Option<f64> {
         let mut check = std::mem::take(&mut self.check);
         let known = |unknown: usize| 1.0 + 0.5 * ((unknown % 7) as f64 - 3.0);
         let mut right_side = std::mem::take(&mut self.check_side);
@@ -495,15 +573,25 @@ impl SparseLu {
         self.matrix.multiply_add(-1.0, &check, &mut right_side);
         let residual = largest(&right_side) / size.max(f64::MIN_POSITIVE);
         check.iter_mut().enumerate().for_each(|(unknown, value)| *value -= known(unknown));
-        let error =
-            if self.regularization.is_some() { self.largest_primary(&check) } else { largest(&check) };
+        // What is paired may be soft; the shared part of redundant multipliers is not unique.
+        let only_primary = self.regularization.is_some();
+        let error = self.largest_of(&check, |role| match role {
+            Role::Primary => true,
+            Role::Multiplier => !only_primary,
+            Role::Paired => false,
+        });
         (self.check, self.check_side) = (check, right_side);
-        (residual <= RESIDUAL_LIMIT && error <= ERROR_LIMIT).then_some(residual)
+        (residual <= RESIDUAL_LIMIT && (pivots_hold || error <= ERROR_LIMIT)).then_some(residual)
     }
 
     fn largest_primary(&self, values: &[f64]) -> f64 {
-        let primaries = self.roles.iter().enumerate().filter(|(_, role)| **role == Role::Primary);
-        primaries.fold(0.0, |size, (group, _)| maximum(size, largest(&values[self.pattern.row_range(group)])))
+        self.largest_of(values, |role| role == Role::Primary)
+    }
+
+    /// Largest value of the groups with some roles.
+    fn largest_of(&self, values: &[f64], counts: impl Fn(Role) -> bool) -> f64 {
+        let groups = self.roles.iter().enumerate().filter(|(_, role)| counts(**role));
+        groups.fold(0.0, |size, (group, _)| maximum(size, largest(&values[self.pattern.row_range(group)])))
     }
 
     fn refuse_non_finite(&self) -> Result<(), SparseLuError> {

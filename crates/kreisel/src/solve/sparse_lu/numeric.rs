@@ -53,9 +53,14 @@ impl Numeric {
         }
     }
 
+    /// |pivot| at a place in elimination order.
+    pub fn pivot(&self, place: usize) -> f64 {
+        1.0 / self.inverse_pivots[place].abs()
+    }
+
     /// |pivot| / magnitude at a place in elimination order; zero for a pivot that is not a number.
     pub fn ratio(&self, place: usize) -> f64 {
-        let pivot = 1.0 / self.inverse_pivots[place].abs();
+        let pivot = self.pivot(place);
         // Row exchanges can make the pivot larger than everything that met on the old diagonal.
         let ratio = pivot / super::maximum(self.magnitude[place], pivot);
         if ratio.is_nan() { 0.0 } else { ratio }

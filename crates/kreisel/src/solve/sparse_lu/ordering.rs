@@ -10,6 +10,7 @@ use faer::sparse::linalg::amd;
 use smallvec::smallvec;
 
 use super::Role;
+use super::compliance::partner;
 use super::owner::owners;
 use super::symbolic::{ShortList, Tree};
 use crate::solve::block::BlockPattern;
@@ -126,9 +127,7 @@ impl Incidence {
             bundle.groups.iter().for_each(|&group| bundle_of[group] = Some(index));
         }
         for (stabilizer, _) in roles.iter().enumerate().filter(|(_, role)| **role == Role::Paired) {
-            let mut met = pattern.column_blocks(stabilizer).map(|(_, row)| row);
-            let multiplier = met.find(|&row| roles[row] == Role::Multiplier);
-            match multiplier.and_then(|group| bundle_of[group]) {
+            match partner(pattern, roles, stabilizer).and_then(|group| bundle_of[group]) {
                 Some(bundle) if owners[bundle].is_none() => self.multipliers[bundle].groups.push(stabilizer),
                 _ => {
                     anchor_of[stabilizer] = self.anchors.len();

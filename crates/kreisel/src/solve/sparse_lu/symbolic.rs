@@ -181,6 +181,8 @@ pub(super) struct Symbolic {
     pub fronts: Vec<Front>,
     /// For each front.
     pub origins: Vec<FrontOrigin>,
+    /// For each node of the plan, the last node of its front.
+    pub top_of_node: Vec<u32>,
     pub border_rows: Vec<u32>,
     pub entries: Vec<FrontBlock>,
     pub children: Vec<u32>,
@@ -375,6 +377,7 @@ impl Symbolic {
         let order = postorder(&top_nodes, parent_of, &border_size);
 
         let mut builder = SymbolicBuilder::new(pattern);
+        builder.symbolic.top_of_node = front_of_node.iter().map(|&top| top as u32).collect();
         for &top in &order {
             let pivots = members[top].iter().flat_map(|&node| plan.nodes[node].iter().copied());
             builder.number_pivots(top, pivots, roles);
@@ -412,6 +415,7 @@ impl<'a> SymbolicBuilder<'a> {
             symbolic: Symbolic {
                 fronts: Vec::new(),
                 origins: Vec::new(),
+                top_of_node: Vec::new(),
                 border_rows: Vec::new(),
                 entries: Vec::new(),
                 children: Vec::new(),

@@ -439,3 +439,19 @@ fn adapting_merges_the_fronts_that_fail_and_makes_the_fall_back_unnecessary() {
     assert!(!health.fallback_used, "{health:?}");
     assert!(forward_error(&sample, &mut solver) < 1e-9);
 }
+
+#[test]
+fn merging_that_does_not_help_is_taken_back() {
+    // Nothing holds the last body: no row that merging could bring makes up for it.
+    let mut sample = SampleMatrix::grid(6);
+    let pattern = sample.pattern.clone();
+    for (block, row, column) in pattern.blocks() {
+        if row == 35 || column == 35 {
+            sample.matrix.block_mut(block).fill(0.0);
+        }
+    }
+    let mut solver = solver_of(&sample);
+    assert_eq!(solver.adapt(&sample.matrix), Ok(0));
+    assert_eq!(solver.factor_work(), solver.analysed_work());
+    assert!(matches!(solver.factor(&sample.matrix), Err(SparseLuError::Singular { group: 35, .. })));
+}

@@ -44,7 +44,7 @@ fn the_number_of_candidates_grows_like_the_number_of_bodies() {
         machine.system().group_contact("pile", &run.values().point()).pairs as f64
     };
     let (small, large) = (pairs("64"), pairs("512"));
-    // Planes are beside every ball: five pairs each; inner balls have six neighbours to share.
+    // Inner balls have six neighbours to share, those at walls and floor a plane each.
     assert!(large < 9.0 * small && large < 10.0 * 512.0, "{small} {large}");
 }
 
@@ -79,6 +79,54 @@ fn the_work_per_ball_hardly_grows_with_the_number_of_balls() {
     // Newton's iteration and that over the pairs see stiffness and step, not the number of balls.
     assert!(large[1] < 1.3 * small[1] && large[1] < 4.0, "{small:?} {large:?}");
     assert!(small[2] > 0.0 && large[2] < 1.5 * small[2] && large[2] < 20.0, "{small:?} {large:?}");
+}
+
+#[test]
+fn a_group_in_which_nobody_meets_anybody_changes_no_bit_and_no_count() {
+    let balls = "
+        [[body]]
+        name = 'link-{i}'
+        repeat = 5
+        mass = 1
+        inertia = [0.01, 0.01, 0.01]
+        position = ['i + 0.5', 0, 0]
+        [[revolute]]
+        name = 'hinge-0'
+        bodies = ['ground', 'link-0']
+        point = [0, 0, 0]
+        axis = [0, 1, 0]
+        [[revolute]]
+        name = 'hinge-{i+1}'
+        repeat = 4
+        bodies = ['link-{i}', 'link-{i+1}']
+        point = ['i + 1', 0, 0]
+        axis = [0, 1, 0]
+        [[body]]
+        name = 'ball-{i}'
+        repeat = 2
+        mass = 1
+        shape = { kind = 'sphere', radius = 0.1 }
+        position = ['100 + 10*i', 0, 0]
+    ";
+    let group = "
+        [[contact-group]]
+        name = 'group'
+        members = ['ball-*']
+        stiffness = 1e5
+        damping = 20
+        transition-depth = 1e-4
+    ";
+    let [without, with] = [balls.to_string(), format!("{balls}{group}")].map(|text| {
+        let machine = read(&text).unwrap();
+        let mut run = Integrator::new(kreisel::integrate::INDEX2, 0.9, 1e-3)
+            .unwrap()
+            .start(machine.system(), machine.initial().clone())
+            .unwrap();
+        // The balls fall by 5 m, many times their margin.
+        run.advance(1.0).unwrap();
+        (run.values().configuration.clone(), run.statistics())
+    });
+    assert_eq!(without, with);
 }
 
 #[test]
