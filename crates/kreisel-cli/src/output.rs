@@ -30,8 +30,12 @@ pub enum WriteError {
     },
 }
 
-/// A number as people write it: four digits, no zeros at the end.
+/// A number as people write it: four digits, no zeros at the end, an exponent where there would be many before.
 pub fn brief(number: f64) -> String {
+    if number != 0.0 && number.is_finite() && !(1e-4..1e7).contains(&number.abs()) {
+        let rounded: f64 = format!("{number:.3e}").parse().unwrap_or(number);
+        return format!("{rounded:e}");
+    }
     let digits = (3 - number.abs().max(1e-9).log10().floor() as i32).clamp(0, 12) as usize;
     let text = format!("{number:.digits$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
@@ -133,8 +137,9 @@ mod tests {
 
     #[test]
     fn numbers_have_four_digits_at_most() {
-        let numbers = [0.0, 1.0, 1.0 / 3.0, 0.62, 12.5, 3600.0, 123456.0, 1.0 / 3e3, -2.5];
-        let shown = ["0", "1", "0.3333", "0.62", "12.5", "3600", "123456", "0.0003333", "-2.5"];
+        let numbers = [0.0, 1.0, 1.0 / 3.0, 0.62, 12.5, 3600.0, 123456.0, 1.0 / 3e3, -2.5, 1.5e-7, 2e9 / 3.0];
+        let shown =
+            ["0", "1", "0.3333", "0.62", "12.5", "3600", "123456", "0.0003333", "-2.5", "1.5e-7", "6.667e8"];
         assert_eq!(numbers.map(brief), shown);
     }
 

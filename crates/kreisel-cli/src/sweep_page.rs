@@ -1,6 +1,7 @@
 //! The page of a sweep: how each measure answers to each parameter, and what failed.
 
 use crate::figure::{self, FigureStyle, Panel, Scale, Series};
+use crate::output::brief;
 use kreisel::sweep::journal::Identity;
 use kreisel::sweep::{Outcome, Spread, SweepPlan, SweepRow, Variation};
 use std::fmt::Write;
@@ -43,7 +44,7 @@ pub fn page(model: &Path, plan: &SweepPlan, rows: &[SweepRow], identity: &Identi
 /// The look of the page of a run; in the dark plots are turned over, and their hues kept.
 const STYLE: &str = ":root{--page:#f4f6f9;--card:#fff;--ink:#1b2430;--muted:#5a6675;--line:#dfe4ea;color-scheme:light dark}\
 @media(prefers-color-scheme:dark){:root{--page:#0c0f13;--card:#151a21;--ink:#e6ebf1;--muted:#98a5b3;--line:#28313c}\
-.plots svg{filter:invert(.91) hue-rotate(180deg)}}\
+.plots svg{filter:invert(.91) hue-rotate(180deg)}main .card{background:#171717}}\
 body{margin:0;background:var(--page);color:var(--ink);font:14px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}\
 main{max-width:80rem;margin:auto;padding:4px 20px 40px}h1{font-size:1.25rem;margin:14px 0 2px}h2{font-size:1.05rem;margin:26px 0 10px}\
 p{margin:0;color:var(--muted)}.plots{display:flex;flex-wrap:wrap;gap:16px}.plots svg{max-width:100%;height:auto;display:block}\
@@ -83,7 +84,7 @@ fn response(
 fn hint(plan: &SweepPlan, run: usize, measure: usize, value: f64) -> String {
     let values = plan.variations.iter().zip(&plan.points[run]);
     let values = values.map(|(variation, value)| format!("{} = {}", variation.name, variation.text(*value)));
-    let measured = format!("{} = {value:.6}", plan.measures[measure].name);
+    let measured = format!("{} = {}", plan.measures[measure].name, brief(value));
     format!("run {run}: {}", values.chain([measured]).collect::<Vec<_>>().join(", "))
 }
 
@@ -122,9 +123,9 @@ fn extremes(plan: &SweepPlan, done: &[&SweepRow], measure: usize) -> String {
     for (word, row) in [("least", least), ("most", most)] {
         let _ = write!(text, "<tr><td>{word}<td>{}", row.run);
         for (variation, value) in plan.variations.iter().zip(&plan.points[row.run]) {
-            let _ = write!(text, "<td>{:.6} {}", value, escaped(&variation.unit));
+            let _ = write!(text, "<td>{} {}", brief(*value), escaped(&variation.unit));
         }
-        let _ = write!(text, "<td>{:.9e}", row.measures[measure]);
+        let _ = write!(text, "<td>{}", brief(row.measures[measure]));
     }
     text.push_str("</table></div>");
     text

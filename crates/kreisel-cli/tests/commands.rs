@@ -121,7 +121,7 @@ fn commands_of_the_help_work() {
     assert!(names.contains(&"sweep") && names.len() > 10, "{names:?}");
     for name in names.into_iter().filter(|name| *name != "help") {
         let help = shell(folder.path(), &format!("kreisel {name} --help"));
-        let help = String::from_utf8(help.stdout).unwrap();
+        let help = String::from_utf8(help.stdout).unwrap().replace("\\\n", "");
         let lines: Vec<String> =
             help.lines().filter_map(|line| Some(line.strip_prefix("  ")?.to_owned())).collect();
         let examples: Vec<String> = lines.into_iter().filter(|line| line.starts_with("kreisel ")).collect();

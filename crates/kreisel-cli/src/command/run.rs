@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
   kreisel run models/heavy-top.toml
   kreisel run models/heavy-top.toml --end-time \"200 ms\" --step \"0.1 ms\" --out results/short
   kreisel run models/pendulum.toml --set length=\"50 cm\" --json
-  kreisel run models/heavy-top.toml --checkpoint 60s   # and after a crash: kreisel run --resume results/heavy-top")]
+  kreisel run models/heavy-top.toml --checkpoint 60s   # to go on: kreisel run --resume DIR")]
 pub struct Run {
     #[command(flatten)]
     model: Option<Model>,

@@ -21,9 +21,12 @@ use std::time::Instant;
 /// do not depend on the number of threads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  kreisel sweep models/heavy-top.toml --vary mass=10:20:8 --measure \"lowest = min(top.position.z)\" --out results/mass
-  kreisel sweep models/active-suspension.toml --vary \"skyhook=log(300,30000,5)\" --vary lag=0.01,0.05 --measure \"rms(body-guide.displacement)\"
-  kreisel sweep models/active-suspension.toml --vary skyhook=300:30000 --sample 20 --seed 1 --sampling sobol --measure \"peak = max(body-guide.displacement)\" --out results/sobol")]
+  kreisel sweep models/heavy-top.toml --vary mass=10:20:8 \\
+    --measure \"lowest = min(top.position.z)\" --out results/mass
+  kreisel sweep models/active-suspension.toml --vary \"skyhook=log(300,30000,5)\" \\
+    --vary lag=0.01,0.05 --measure \"rms(body-guide.displacement)\"
+  kreisel sweep models/active-suspension.toml --vary skyhook=300:30000 \\
+    --sample 20 --sampling sobol --measure \"peak = max(body-guide.displacement)\" --out results/sobol")]
 pub struct Sweep {
     #[command(flatten)]
     model: Model,

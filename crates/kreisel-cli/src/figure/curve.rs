@@ -2,8 +2,13 @@
 
 use super::axis::Axis;
 
-/// The pixels of a curve, cut where a point cannot be shown.
+/// The pixels of a curve, cut where a point cannot be shown, and thinned to what the eye would see of a line.
 pub fn polylines(x: &[f64], y: &[f64], horizontal: &Axis, vertical: &Axis) -> Vec<Vec<[f64; 2]>> {
+    pixels(x, y, horizontal, vertical).iter().map(|line| thinned(line)).collect()
+}
+
+/// The same with every point.
+pub fn pixels(x: &[f64], y: &[f64], horizontal: &Axis, vertical: &Axis) -> Vec<Vec<[f64; 2]>> {
     let mut lines = vec![Vec::new()];
     for (x, y) in x.iter().zip(y) {
         match (horizontal.pixel(*x), vertical.pixel(*y), lines.last_mut()) {
@@ -13,7 +18,7 @@ pub fn polylines(x: &[f64], y: &[f64], horizontal: &Axis, vertical: &Axis) -> Ve
         }
     }
     lines.retain(|line| !line.is_empty());
-    lines.iter().map(|line| thinned(line)).collect()
+    lines
 }
 
 /// Keeps of each run of points in one pixel column the first, lowest, highest and last: what the eye would see.

@@ -1,7 +1,7 @@
 //! The SVG writer.
 
 use super::axis::{Axis, Tick};
-use super::curve::polylines;
+use super::curve::{pixels, polylines};
 use super::{FigureStyle, Panel, Scale, Series};
 use std::fmt::Write;
 
@@ -119,7 +119,8 @@ impl<'a> Plot<'a> {
     }
 
     fn lines(&self, curve: &Series) -> Vec<Vec<[f64; 2]>> {
-        polylines(&curve.x, &curve.y, &self.horizontal, &self.vertical)
+        let lines = if curve.scattered { pixels } else { polylines };
+        lines(&curve.x, &curve.y, &self.horizontal, &self.vertical)
     }
 
     fn draw_axes(&self, body: &mut String) {
@@ -357,6 +358,13 @@ mod tests {
             let text = svg("Strange", &style, &series);
             assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
         }
+    }
+
+    #[test]
+    fn scattered_points_are_all_drawn() {
+        let (x, y) = (vec![1.0; 9], (0..9).map(f64::from).collect());
+        let text = svg("Points", &FigureStyle::linear(), &[Series::new("", x, y).as_points()]);
+        assert_eq!(text.matches("<path transform").count(), 9);
     }
 
     #[test]

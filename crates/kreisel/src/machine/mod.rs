@@ -228,7 +228,7 @@ impl Machine {
                 },
                 SettingsError::StepTooLong { step, length } => Mistake::Unsuitable {
                     what: "`step` of `[simulation]`".to_string(),
-                    requirement: format!("not longer than the run of {length} s"),
+                    requirement: format!("at most as long as the run, {length} s"),
                     found: format!("{step} s"),
                 },
             };

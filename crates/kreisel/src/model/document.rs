@@ -715,7 +715,7 @@ fn wrong_table(entry: &Entry, expected: &str) -> ModelError {
 }
 
 fn unreadable(error: &std::io::Error, place: Place) -> ModelError {
-    ModelError::new(Mistake::Unreadable(error.to_string()), place)
+    ModelError::new(Mistake::Unreadable(io_words(error)), place)
 }
 
 /// Adds the files that a table names by `file`, at their place beside the file in which the name stands.
@@ -754,12 +754,28 @@ fn with_nearest_file(error: ModelError, path: &Path) -> ModelError {
         .map(|file| file.file_name().to_string_lossy().into_owned())
         .filter(|name| name.ends_with(".toml"))
         .collect();
-    error.with_nearest(&written.to_string_lossy(), names.iter().map(String::as_str))
+    let written = written.to_string_lossy();
+    // Most often only the ending is missing.
+    match names.iter().find(|name| name.strip_suffix(".toml") == Some(&*written)) {
+        Some(name) => error.with_hint(format!("did you mean `{name}`?")),
+        None => error.with_nearest(&written, names.iter().map(String::as_str)),
+    }
+}
+
+/// What the operating system says, in plain words where it is common.
+fn io_words(error: &std::io::Error) -> String {
+    use std::io::ErrorKind;
+    match error.kind() {
+        ErrorKind::NotFound => "there is no such file".to_owned(),
+        ErrorKind::PermissionDenied => "there is no permission to read it".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        _ => error.to_string(),
+    }
 }
 
 /// Reads a file that a model consists of or names: a regular one that is not larger than a limit.
 pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Mistake> {
-    let refuse = |error: std::io::Error| Mistake::Unreadable(error.to_string());
+    let refuse = |error: std::io::Error| Mistake::Unreadable(io_words(&error));
     let file = open_regular(path).map_err(refuse)?;
     let size = file.metadata().map_err(refuse)?.len();
     if size > limit {
