@@ -28,6 +28,7 @@ use super::files::ResultFiles;
 use super::output::OUTPUTS;
 use super::recorder::{NullSink, Recorder, Sink};
 use crate::bytes::{Damaged, Reader, Writer};
+use crate::dae::Note;
 use crate::integrate::{ResumeError, StartError};
 use crate::machine::Machine;
 use crate::machine::RunPlan;
@@ -36,7 +37,7 @@ use crate::results::{EndStatus, ModelIdentity, RunSummary, WriteError};
 
 const MAGIC: &[u8; 8] = b"KREISELC";
 /// Raised with every change of the format.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 const HASH: usize = 32;
 /// Largest checkpoint that is read: more than any machine within the limits of a model has.
 const MAX_SIZE: u64 = 4_000_000_000;
@@ -55,6 +56,8 @@ pub struct CheckpointHeader {
     pub scene: String,
     /// What the run was asked for, in the words of whoever asked.
     pub arguments: serde_json::Value,
+    /// What the model and the start of the run gave to know.
+    pub notes: Vec<Note>,
     /// Time that the run had reached, in s.
     pub time: f64,
     /// Steps that it had taken.
@@ -72,6 +75,7 @@ impl CheckpointHeader {
             sources: machine.sources().to_vec(),
             scene: ModelIdentity::new("", machine.scene().to_json().as_bytes()).sha256,
             arguments,
+            notes: Vec::new(),
             time: 0.0,
             steps: 0,
             wall_time: 0.0,
