@@ -52,6 +52,8 @@ kinds! {
     VelocitiesChanged = "velocities-changed", NOTE;
     /// No start was found at which blocks are steady; the number is the rate of the state that changes fastest.
     NoSteadyStart = "no-steady-start", DOUBT;
+    /// The speed of a prescribed motion jumps; the number is by how much, in m/s or rad/s.
+    SpeedJump = "speed-jump", NOTE;
     /// No joint or force touches a body.
     FreeBody = "free-body", NOTE;
     /// Equations of a joint are implied by others; the number is how many.

@@ -9,20 +9,21 @@
 //! forces of the beam, weight, inertia, loads; at a single loaded or joined node more than at its neighbours, so that
 //! the smaller of two neighbours counts. Two elements have only one such node: they do not see it.
 
-use nalgebra::{DMatrix, DVector};
+use std::sync::Arc;
 
 use super::Machine;
 use super::beam::{BeamElement, BeamEntry, BeamNode};
+use crate::constrained::{Copies, CopyIndex, Layout, Redundancy, RowKind, compliance};
 use crate::dae::{Dae, Note, NoteKind, Notes, Point, Tangent, TangentWeights};
 use crate::element::beam::{Halved, QuadraticSpan};
 use crate::element::{Element, Forces};
 use crate::kinematics::{Motion, NodeId, NodeMotion, add_force, by_coordinates, join, on_coordinates};
 use crate::lie::{Pose, Vector3, Vector6, se3};
+use crate::solve::block::BlockMatrix;
+use crate::solve::linear::LinearSolver;
 
 /// Errors below this part of the way are not told.
 const TOLD: f64 = 0.01;
-/// Most unknowns of the machine: the matrix is solved without regard to its zeros, and larger machines are not judged.
-const MAX_UNKNOWNS: usize = 600;
 /// Errors below this part of the length are rounding.
 const ROUNDING: f64 = 1e-9;
 
@@ -65,10 +66,9 @@ impl Machine {
     /// The errors that the meshes of its beams make at a point. Motions with a rate below `rate` in 1/s are rigid: a
     /// machine that nothing holds has such; 0 in an equilibrium.
     ///
-    /// Empty if the machine has no beams or too many unknowns, or if it is at no place where an error has a meaning.
+    /// Empty if the machine has no beams, or if it is at no place where an error has a meaning.
     pub fn mesh_errors(&self, at: &Point, rate: f64) -> Vec<MeshError> {
-        let unknowns = at.velocity.len() + at.multipliers.len();
-        if self.frames().beams().is_empty() || unknowns > MAX_UNKNOWNS {
+        if self.frames().beams().is_empty() {
             return Vec::new();
         }
         self.error_of_positions(at, rate)
@@ -92,12 +92,12 @@ impl Machine {
         notes
     }
 
-    fn mesh_error(&self, beam: &BeamEntry, at: &Point, error: &DVector<f64>) -> MeshError {
+    fn mesh_error(&self, beam: &BeamEntry, at: &Point, error: &[f64]) -> MeshError {
         let (mut largest, mut way): (f64, f64) = (0.0, 0.0);
         for (index, node) in (0..beam.node_count()).filter_map(|k| Some((k, beam.node(k)?.node?))) {
             // The translation stands last in every group.
             let range = self.system.shape().space.velocity_range(node.0);
-            let shift = error.rows(range.end - 3, 3).norm();
+            let shift = Vector3::from_column_slice(&error[range.end - 3..range.end]).norm();
             largest = largest.max(shift);
             let Some(station) = beam.node(index) else { continue };
             let now = self.system.motion(node, at).pose.compose(&station.offset).position;
@@ -107,22 +107,37 @@ impl Machine {
         MeshError { beam: name, error: largest, way, enough: enough(beam, largest / way) }
     }
 
-    /// u of K u + Bᵀ λ = −Δ, B u = 0.
-    fn error_of_positions(&self, at: &Point, rate: f64) -> Option<DVector<f64>> {
+    /// u of K u + Bᵀ λ = −Δ, B u = 0; states stay as they are.
+    fn error_of_positions(&self, at: &Point, rate: f64) -> Option<Vec<f64>> {
         let weights =
             TangentWeights { mass: rate * rate, damping: 0.0, stiffness: true, remembered_forces: false };
-        let tangent = Tangent::at(&self.system, &self.system.couplings(None), at, weights);
-        let (stiffness, gradient) = (tangent.stiffness.to_dense(), tangent.gradient.to_dense());
-        let (n, m) = (stiffness.nrows(), gradient.nrows());
-        let mut matrix = DMatrix::zeros(n + m, n + m);
-        matrix.view_mut((0, 0), (n, n)).copy_from(&(stiffness + tangent.dynamic.to_dense()));
-        matrix.view_mut((n, 0), (m, n)).copy_from(&gradient);
-        matrix.view_mut((0, n), (n, m)).copy_from(&gradient.transpose());
-        let mut right = DVector::zeros(n + m);
+        let (shape, couplings) = (self.system.shape(), self.system.couplings(Some(at.memory)));
+        let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
+        let mut tangent = Tangent::at(&self.system, &couplings, at, weights);
+        let Tangent { dynamic, stiffness, .. } = &mut tangent;
+        dynamic.values_mut().iter_mut().zip(stiffness.values()).for_each(|(sum, k)| *sum += k);
+        let mut right = vec![0.0; layout.pattern.row_count()];
         for beam in self.frames().beams() {
-            self.add_halved(beam, at, &mut matrix, &mut right)?;
+            self.add_halved(beam, at, dynamic, &mut right)?;
         }
-        matrix.lu().solve(&right).filter(|u| u.iter().all(|value| value.is_finite()))
+        let scale = mean_diagonal(dynamic)?;
+        right.iter_mut().for_each(|force| *force /= scale);
+        let mut matrix = BlockMatrix::zeros(Arc::clone(&layout.pattern));
+        layout.add_forces(&tangent, None, 1.0 / scale, &mut matrix);
+        layout.add_gradient(&shape, &tangent, None, &mut matrix);
+        layout.add_nonholonomic(&shape, &tangent, &mut matrix);
+        layout.hold_states(true, &mut matrix);
+        let redundancy = Redundancy::find_moving(&self.system, at.time, at.configuration, at.velocity);
+        let compliance = compliance(&self.system, &redundancy);
+        if !compliance.is_empty() {
+            let (holonomic, nonholonomic) = compliance.split_at(shape.constraint_count());
+            layout.subtract_compliance(RowKind::Holonomic, holonomic, CopyIndex::FIRST, &mut matrix);
+            layout.subtract_compliance(RowKind::Nonholonomic, nonholonomic, CopyIndex::FIRST, &mut matrix);
+        }
+        let mut solver = LinearSolver::new(&layout.pattern, &layout.roles);
+        solver.factor(&matrix).ok()?;
+        solver.solve(&mut right);
+        right.iter().all(|value| value.is_finite()).then_some(right)
     }
 
     /// Adds −Δ of a beam to the right side, and what its stiffness changes to the matrix.
@@ -130,8 +145,8 @@ impl Machine {
         &self,
         beam: &BeamEntry,
         at: &Point,
-        matrix: &mut DMatrix<f64>,
-        right: &mut DVector<f64>,
+        matrix: &mut BlockMatrix,
+        right: &mut [f64],
     ) -> Option<()> {
         if beam.order == 2 {
             for pair in beam.pieces.chunks_exact(2) {
@@ -170,8 +185,8 @@ impl Machine {
         stations: &[BeamNode; N],
         at: &Point,
         change: &Halved<N>,
-        matrix: &mut DMatrix<f64>,
-        right: &mut DVector<f64>,
+        matrix: &mut BlockMatrix,
+        right: &mut [f64],
     ) {
         let space = self.system.shape().space;
         let carried = |station: &BeamNode| se3::adjoint(&station.offset.inverse());
@@ -180,17 +195,16 @@ impl Machine {
             let (group, motion, range) =
                 (space.group(node.0), self.system.motion(node, at), space.velocity_range(node.0));
             let wrench = carried(row).tr_mul(&change.wrenches[i]);
-            add_force(group, &motion, &-wrench, &mut right.as_mut_slice()[range.clone()]);
+            add_force(group, &motion, &-wrench, &mut right[range]);
             for (j, column) in stations.iter().enumerate() {
                 let Some(other) = column.node else { continue };
                 let block = carried(row).tr_mul(&change.stiffness[i][j]) * carried(column);
                 let block = on_coordinates(group, &motion, &block);
                 let block = by_coordinates(space.group(other.0), &self.system.motion(other, at), &block);
-                let mut place = matrix.view_mut(
-                    (range.start, space.velocity_range(other.0).start),
-                    (range.len(), space.velocity_range(other.0).len()),
-                );
-                place += block.view((0, 0), place.shape());
+                if let Some(place) = matrix.pattern().find(node.0, other.0) {
+                    let mut place = matrix.block_mut(place);
+                    place += block.view((0, 0), place.shape());
+                }
             }
         }
     }
@@ -224,6 +238,15 @@ impl Machine {
         };
         (0..count).map(load).collect()
     }
+}
+
+/// Mean size of what stands on the diagonal of a square matrix; absent if that is no number to divide by.
+fn mean_diagonal(matrix: &BlockMatrix) -> Option<f64> {
+    let pattern = matrix.pattern();
+    let diagonal = pattern.blocks().filter(|(_, row, column)| row == column);
+    let sum: f64 = diagonal.map(|(block, ..)| matrix.block(block).diagonal().abs().sum()).sum();
+    let mean = sum / pattern.row_count() as f64;
+    (mean.is_finite() && mean > 0.0).then_some(mean)
 }
 
 /// Component by component the smaller of two numbers, none if their signs differ.

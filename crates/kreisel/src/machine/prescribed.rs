@@ -2,11 +2,13 @@
 //!
 //! A drive asks for positions, and what has mass cannot be elsewhere at once: a jump would need an infinite
 //! force, and a method that steps over it moves the body without force and without work. What can be seen
-//! from the law is refused with the model; the rest is found in the step in which it happens.
+//! from the law is refused with the model; the rest is found in the step in which it happens. A jump of the speed is an impact:
+//! the motion has it, but no table shows its force, so it is told.
 
 use std::f64::consts::TAU;
 
 use super::{MachineBuilder, Refusal};
+use crate::dae::{Note, NoteKind};
 use crate::model::{Jump, Law, ModelError, PartReader};
 
 /// What is prescribed.
@@ -80,8 +82,8 @@ impl MachineBuilder {
             let error = reader.unsuitable(key, "a law without jumps, which mass can follow", found);
             return Err(error.with_hint(match quantity {
                 Prescribed::Angle | Prescribed::Length => {
-                    "let it move there in a finite time: `{ points = [[0, 0], [0.1, 1]] }`, or `{ speed = …, smooth-start = … }`. \
-                     A force may jump: `[[joint-force]]`"
+                    "let it move there in a finite time, with a speed that does not jump either: \
+                     `{ speed = …, smooth-start = … }`, or `\"3*min(t/0.1, 1)^2 - 2*min(t/0.1, 1)^3\"`. A force may jump: `[[joint-force]]`"
                 }
                 Prescribed::Rate => {
                     "let the speed change in a finite time, for instance `\"min(10*t, 1)\"`. A force may jump: `[[joint-force]]`"
@@ -90,9 +92,36 @@ impl MachineBuilder {
         }
         if !matches!(law, Law::Constant(_)) {
             let what = format!("`{key}` of {}", reader.description());
+            self.tell_of_kinks(&what, quantity, law);
             self.add_prescribed(PrescribedMotion { what, quantity, law: law.clone() });
         }
         Ok(())
+    }
+}
+
+impl MachineBuilder {
+    /// Tells of a position whose speed jumps while the machine runs.
+    fn tell_of_kinks(&mut self, what: &str, quantity: Prescribed, law: &Law) {
+        let settings = self.settings();
+        let end = settings.end_time.unwrap_or(f64::INFINITY);
+        if quantity == Prescribed::Rate {
+            return;
+        }
+        let Some((count, Jump { time, before, after })) = law.kinks(settings.start_time, end) else { return };
+        let unit = quantity.unit();
+        let [at, from, to] = [time, before, after].map(short);
+        let others = match count - 1 {
+            0 => String::new(),
+            1 => " (and at one more time)".to_owned(),
+            more => format!(" (and at {more} more times)"),
+        };
+        let advice = "let the speed change in a finite time, as `{ speed = …, smooth-start = … }` does";
+        let text = format!(
+            "{what} changes its speed from {from} to {to} {unit}/s at once at t = {at} s{others}: that is an impact, whose force is \
+             infinite and in no table; {advice}"
+        );
+        let note = Note::new(NoteKind::SpeedJump, text).at(time).about(what);
+        self.note(note.number((after - before).abs()).advice(advice));
     }
 }
 

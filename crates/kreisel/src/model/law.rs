@@ -166,6 +166,26 @@ impl Law {
         })
     }
 
+    /// Corners between two times at which the rate jumps: how many, and the jump of the rate at the sharpest.
+    pub fn kinks(&self, from: f64, to: f64) -> Option<(usize, Jump)> {
+        let longest = if to.is_finite() { to - from } else { 1.0 };
+        let kink = |corner: f64| {
+            let near = CORNER_WIDTH * longest.max(corner.abs());
+            let [before, after] = [corner - near, corner + near].map(|time| self.evaluate(time));
+            // Both rates at the corner itself: along their slopes.
+            let (before, after) =
+                (before.rate + near * before.acceleration, after.rate - near * after.acceleration);
+            (corner > from + near && corner < to - near).then_some(Jump { time: corner, before, after })
+        };
+        let kinks: Vec<Jump> = self.corners(from, to).into_iter().filter_map(kink).collect();
+        let fastest =
+            kinks.iter().fold(0.0_f64, |most, kink| most.max(kink.before.abs()).max(kink.after.abs()));
+        let size = |kink: &Jump| (kink.after - kink.before).abs();
+        let sharp = || kinks.iter().filter(|kink| size(kink) > SHARP * fastest);
+        let sharpest = sharp().max_by(|a, b| size(a).total_cmp(&size(b)))?;
+        Some((sharp().count(), *sharpest))
+    }
+
     /// A jump between two times, found where the law changes by more than its rates at both ends explain.
     ///
     /// The trapezoidal rule Δf = h (ḟ₀ + ḟ₁)/2 misses by O(h³) where the law is smooth, by O(h²) at a jump
@@ -225,6 +245,8 @@ impl Law {
 const CORNER_WIDTH: f64 = 1e-6;
 /// Part of a change that the rates at both ends may leave unexplained.
 const UNEXPLAINED: f64 = 0.1;
+/// Changes of the rate at once that are kinks, in parts of the largest rate beside one.
+const SHARP: f64 = 1e-3;
 /// Halvings that find a jump within an interval: to neighbouring numbers if it is that of a step.
 const HALVINGS: usize = 60;
 /// Jumps below this part of the values are those of numbers that somebody rounded.
@@ -402,6 +424,38 @@ mod tests {
         assert_eq!(jump("mod(8*t, 2*pi)", Some(TAU)), None);
         assert!(jump("mod(8*t, 2*pi)", None).is_some());
         assert!(jump("mod(8*t, 6)", Some(TAU)).is_some());
+    }
+
+    #[test]
+    fn kinks_are_jumps_of_the_rate_while_it_runs() {
+        let kinks = |law: &Law| law.kinks(0.0, 2.0);
+        for (text, count, [time, before, after]) in [
+            ("max(0, t - 1)", 1, [1.0, 0.0, 1.0]),
+            ("abs(t - 0.5)*3", 1, [0.5, -3.0, 3.0]),
+            ("if(t < 1, t^2, 1 + sin(t - 1))", 1, [1.0, 2.0, 1.0]),
+            ("if(t < 1, t, 0.5 + t/2) + max(0, t - 1.5)", 2, [1.5, 0.5, 1.5]),
+        ] {
+            let (found, kink) = kinks(&law(text)).unwrap();
+            assert_eq!((found, kink.time), (count, time), "{text}");
+            // Rates are taken from 2e-6 s beside the corner along their slopes: second derivatives are of that order.
+            assert!(
+                (kink.before - before).abs() < 1e-9 && (kink.after - after).abs() < 1e-9,
+                "{text}: {kink:?}"
+            );
+        }
+        for smooth in
+            ["step(t - 1)*(t - 1)^2", "max(0, -t)", "max(0, t - 3)", "sin(9*t)", "step(t - 1)*(t - 1)^3"]
+        {
+            assert_eq!(kinks(&law(smooth)), None, "{smooth}");
+        }
+        let table = |interpolation, outside| {
+            Law::Table(Arc::new(
+                Table::new(&[(0.5, 0.0), (1.0, 1.0), (1.5, 1.0)], interpolation, outside).unwrap(),
+            ))
+        };
+        assert_eq!(kinks(&table(Interpolation::Linear, Outside::Hold)).unwrap().0, 2);
+        assert_eq!(kinks(&table(Interpolation::Smooth, Outside::Hold)).unwrap().0, 2);
+        assert_eq!(kinks(&table(Interpolation::Smooth, Outside::Continue)), None);
     }
 
     #[test]

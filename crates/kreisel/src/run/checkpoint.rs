@@ -28,6 +28,7 @@ use super::files::ResultFiles;
 use super::output::OUTPUTS;
 use super::recorder::{NullSink, Recorder, Sink};
 use crate::bytes::{Damaged, Reader, Writer};
+use crate::dae::Note;
 use crate::file::read_own;
 use crate::integrate::{ResumeError, StartError};
 use crate::machine::Machine;
@@ -56,6 +57,8 @@ pub struct CheckpointHeader {
     pub scene: String,
     /// What the run was asked for, in the words of whoever asked.
     pub arguments: serde_json::Value,
+    /// What the model and the start of the run gave to know.
+    pub notes: Vec<Note>,
     /// Time that the run had reached, in s.
     pub time: f64,
     /// Steps that it had taken.
@@ -73,6 +76,7 @@ impl CheckpointHeader {
             sources: machine.sources().to_vec(),
             scene: ModelIdentity::new("", machine.scene().to_json().as_bytes()).sha256,
             arguments,
+            notes: Vec::new(),
             time: 0.0,
             steps: 0,
             wall_time: 0.0,

@@ -176,7 +176,8 @@ impl<'a> Job<'a> {
     pub fn record<S: Sink>(mut self, sink: S) -> Result<(S, JobOutcome), RunError> {
         let target = self.aim();
         let run = self.machine.start(&self.plan)?;
-        let summary = self.started(&run);
+        let notes = self.machine.start_notes(&run);
+        let summary = self.started(&notes);
         let sink = Held::new(sink, target.is_some());
         let recorder = Recorder::new(self.machine, self.plan.output_step, sink);
         let mut underway = self.begin(run, target, recorder, summary);
@@ -194,9 +195,11 @@ impl<'a> Job<'a> {
     pub fn run_into(mut self, folder: &Path) -> Result<JobOutcome, RunError> {
         let target = self.aim();
         let run = self.machine.start(&self.plan)?;
-        let summary = self.started(&run);
+        let notes = self.machine.start_notes(&run);
+        let summary = self.started(&notes);
         let arguments = self.arguments.take().unwrap_or_default();
-        let header = CheckpointHeader::new(summary.model.clone(), self.machine, arguments);
+        let mut header = CheckpointHeader::new(summary.model.clone(), self.machine, arguments);
+        header.notes = notes.into_iter().collect();
         let files = ResultFiles::begin(folder, summary.model.clone(), self.force, self.machine)?;
         let recorder = Recorder::new(self.machine, self.plan.output_step, files);
         self.write(header, (run, target), recorder, summary, None)
@@ -211,7 +214,9 @@ impl<'a> Job<'a> {
         }
         let run = self.machine.resume(&self.plan, checkpoint)?;
         self.model = Some(header.model.clone());
-        let summary = self.started(&run);
+        let mut notes = Notes::default();
+        notes.extend(header.notes.clone());
+        let summary = self.started(&notes);
         if let Some(arguments) = self.arguments.take() {
             header.arguments = arguments;
         }
@@ -270,16 +275,15 @@ impl<'a> Job<'a> {
     }
 
     /// Tells the observer that the machine has started, and begins the summary.
-    fn started(&mut self, run: &Run) -> RunSummary {
+    fn started(&mut self, notes: &Notes) -> RunSummary {
         let machine = self.machine;
-        let notes = machine.start_notes(run);
         if let Some(observer) = &mut self.observer {
-            observer.started(&notes);
+            observer.started(notes);
         }
         let first_text = || machine.sources().first().cloned();
         let model = self.model.take().or_else(first_text).unwrap_or_else(|| ModelIdentity::new("", b""));
         let mut summary = RunSummary::new(model);
-        summary.add_notes(&notes);
+        summary.add_notes(notes);
         summary.assumptions = [machine.assumptions().to_vec(), self.plan.assumptions.clone()].concat();
         summary
     }

@@ -268,11 +268,13 @@ impl LinearSolver {
             analysed: lu.analysed_work(),
             general: lu.uses_fallback(),
         };
+        let whole = |size: usize| {
+            let work = (size as f64).powi(3) / 3.0;
+            FactorWork { multiplications: work, analysed: work, general: false }
+        };
         match &self.kind {
-            LuFactors::Dense(lu) => {
-                let work = (lu.size() as f64).powi(3) / 3.0;
-                FactorWork { multiplications: work, analysed: work, general: false }
-            }
+            LuFactors::Dense(lu) => whole(lu.size()),
+            LuFactors::Plain(lu) => whole(lu.size()),
             LuFactors::Sparse { lu, .. } => of_fronts(lu),
             LuFactors::Dropped(solver) => of_fronts(solver.core_lu()),
         }

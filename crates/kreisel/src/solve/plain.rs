@@ -15,6 +15,11 @@ pub(super) struct PlainLu {
 }
 
 impl PlainLu {
+    /// Number of unknowns.
+    pub(super) fn size(&self) -> usize {
+        self.order.len()
+    }
+
     pub(super) fn new(is_primary: &[bool]) -> Self {
         let of = |wanted: bool| (0..is_primary.len()).filter(move |&unknown| is_primary[unknown] == wanted);
         let size = is_primary.len();

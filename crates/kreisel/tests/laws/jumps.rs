@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 use crate::common::{difference, read, within};
+use kreisel::dae::NoteKind;
 
 const MACHINE: &str = r#"
 [simulation]
@@ -76,6 +77,36 @@ fn what_does_not_jump_while_the_machine_runs_is_taken() {
     ] {
         let machine = read(&driven(angle)).unwrap();
         machine.simulate().unwrap_or_else(|error| panic!("{angle}: {error}"));
+    }
+}
+
+#[test]
+fn a_speed_that_jumps_is_told_and_moves_the_machine_as_an_impact() {
+    // A slide of 2 kg that is moved by 3 m/s from 0.5 s on, with a bar of 1 kg hinged to it.
+    let text = |law: &str| {
+        format!(
+            "[simulation]\nend-time = 1\nstep = '1 ms'\n[gravity]\nacceleration = [0, 0, 0]\n\
+            [[body]]\nname = 'slide'\nmass = 2\ninertia = [1, 1, 1]\n\
+            [[prismatic]]\nname = 'rail'\nbodies = ['ground', 'slide']\naxis = [1, 0, 0]\n\
+            [[body]]\nname = 'bar'\nmass = 1\ninertia = [0.1, 0.1, 0.1]\nposition = [0, 0, -0.5]\n\
+            [[revolute]]\nname = 'hinge'\nbodies = ['slide', 'bar']\npoint = [0, 0, 0]\naxis = [0, 1, 0]\n\
+            [[drive]]\nname = 'motor'\njoint = 'rail'\ndisplacement = {law}\n"
+        )
+    };
+    let machine = read(&text("'3*max(0, t - 0.5)'")).unwrap();
+    let told: Vec<_> = machine.notes().into_iter().filter(|note| note.kind == NoteKind::SpeedJump).collect();
+    let [note] = told[..] else { panic!("{told:?}") };
+    assert!((note.number.unwrap() - 3.0).abs() < 1e-9 && note.time == Some(0.5) && !note.doubt, "{note:?}");
+    assert!(note.text.contains("`displacement` of the drive `motor`"), "{}", note.text);
+    assert!(note.text.contains("from 0 to 3 m/s at once at t = 0.5 s:"), "{}", note.text);
+    // The impulse m l v turns the bar about its hinge by m l v/(J + m l²) = 1.5/0.35, and it goes on with that speed: nothing
+    // but the hinge acts, whose slide moves steadily.
+    let run = machine.simulate().unwrap();
+    let turned = |t: f64| 1.5 / 0.35 * (t - 0.5).max(0.0);
+    within("bar", difference(&run, "hinge.angle", turned), 1e-9);
+    for law in ["{ speed = 3, smooth-start = 0.2 }", "'3*max(0, t - 0.5)^2'", "'3*t'", "'3*max(0, t - 2)'"] {
+        let machine = read(&text(law)).unwrap();
+        assert!(machine.notes().into_iter().all(|note| note.kind != NoteKind::SpeedJump), "{law}");
     }
 }
 

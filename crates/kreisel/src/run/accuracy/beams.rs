@@ -133,16 +133,19 @@ impl BeamWatch {
     pub fn save(&self, out: &mut Writer) {
         out.numbers(&self.next);
         out.numbers(&self.ways);
-        let news: Vec<Note> = self.news().into_iter().collect();
-        out.section(&serde_json::to_vec(&news).expect("all keys of a note are text"));
+        out.whole(self.told as u64);
+        let notes: Vec<&Note> = (&self.notes).into_iter().collect();
+        out.section(&serde_json::to_vec(&notes).expect("all keys of a note are text"));
     }
 
     /// Takes it up again.
     pub fn restore(&mut self, reader: &mut Reader) -> Result<(), Damaged> {
         self.next = reader.numbers()?.try_into().map_err(|_| Damaged)?;
         self.ways = reader.numbers()?;
-        let news: Vec<Note> = serde_json::from_slice(reader.section()?).map_err(|_| Damaged)?;
-        self.notes.extend(news);
+        self.told = usize::try_from(reader.whole()?).map_err(|_| Damaged)?;
+        let notes: Vec<Note> = serde_json::from_slice(reader.section()?).map_err(|_| Damaged)?;
+        self.notes = Notes::default();
+        self.notes.extend(notes);
         Ok(())
     }
 }
