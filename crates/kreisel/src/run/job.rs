@@ -273,6 +273,7 @@ impl<'a> Job<'a> {
         let mut summary = RunSummary::new(model);
         summary.add_notes(&notes);
         summary.assumptions = [machine.assumptions().to_vec(), self.plan.assumptions.clone()].concat();
+        summary.assumptions.extend(run.integration().choice().map(str::to_owned));
         summary
     }
 

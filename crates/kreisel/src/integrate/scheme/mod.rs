@@ -5,9 +5,11 @@
 //! [`alpha`].
 
 mod alpha;
+mod auto;
 mod bdf2;
 mod dop853;
 mod explicit8;
+mod extrapolated;
 mod first_order;
 mod force_level;
 mod guess;
@@ -16,6 +18,7 @@ mod index2;
 mod index3;
 mod option;
 mod parameters;
+mod past_multipliers;
 mod soi2;
 mod start;
 mod stiffness;
@@ -32,10 +35,12 @@ use super::state::State;
 use super::words::Words;
 use crate::constrained::{Kkt, KktFailure};
 use crate::dae::{Couplings, Dae, Notes, Shape, Values};
-use crate::solve::newton::{NewtonFailure, NonlinearSystem};
+use crate::solve::newton::{NewtonCounts, NewtonFailure, NonlinearSystem};
 
+pub use auto::AUTO;
 pub use bdf2::{BDF2, Form, Scaling};
 pub use explicit8::EXPLICIT8;
+pub use extrapolated::{Columns, EXTRAPOLATED};
 pub use force_level::{HHT_I3, PastMass};
 pub(super) use implicit::{NewtonStep, kkt_error};
 pub use index2::INDEX2;
@@ -47,7 +52,8 @@ pub use soi2::{HHT_SOI2, SOI2};
 pub use updated_lagrangian::{Parametrization, UPDATED_LAGRANGIAN};
 
 /// All methods, in the order in which they are listed.
-pub const SCHEMES: &[Method] = &[INDEX2, INDEX3, SOI2, HHT_I3, HHT_SOI2, UPDATED_LAGRANGIAN, BDF2, EXPLICIT8];
+pub const SCHEMES: &[Method] =
+    &[INDEX2, INDEX3, SOI2, HHT_I3, HHT_SOI2, UPDATED_LAGRANGIAN, BDF2, EXPLICIT8, EXTRAPOLATED, AUTO];
 
 /// A method: a line of [`SCHEMES`].
 #[derive(Clone, Copy)]
@@ -149,6 +155,20 @@ pub(super) struct Tools<'d> {
     pub judge: Judge,
     /// What the user should know of the steps so far.
     pub notes: Notes,
+    /// The method that takes the steps: that of the settings, unless it leaves them to others.
+    pub stepper: Method,
+    /// Which method was chosen and why, if the one of the settings chooses.
+    pub choice: Option<String>,
+    /// Work that is counted neither by [`Scheme::newton`] nor, for methods without it, by the equations of accelerations.
+    pub counts: NewtonCounts,
+}
+
+impl Tools<'_> {
+    /// Leaves the steps to a method.
+    pub fn leave_to(&mut self, method: Method) {
+        self.stepper = method;
+        self.judge = Judge::new(&self.shape, method);
+    }
 }
 
 /// Values at the end of a step that is not taken yet, and the increment x = h Δq_n that leads there.
