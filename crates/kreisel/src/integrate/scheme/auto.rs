@@ -31,6 +31,7 @@ pub const AUTO: Method = Method(&SchemeEntry {
     error_constant: None,
     max_turn: EXPLICIT8.0.max_turn,
     max_turn_se3: EXPLICIT8.0.max_turn_se3,
+    one_size: false,
     options: &[],
     suit: |settings| {
         if settings.error_control.is_none() {

@@ -39,6 +39,7 @@ pub const EXPLICIT8: Method = Method(&SchemeEntry {
     max_turn: MAX_TURN,
     max_turn_se3: MAX_TURN,
     error_constant: None,
+    one_size: false,
     options: &[],
     suit: |settings| settings.parameters = Parameters::chung_hulbert(0.0).unwrap_or(settings.parameters),
     new: |on, _| Ok(Box::new(Explicit8::new(on))),

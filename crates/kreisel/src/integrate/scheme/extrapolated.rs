@@ -37,6 +37,7 @@ pub const EXTRAPOLATED: Method = Method(&SchemeEntry {
     error_constant: None,
     max_turn: INDEX2.0.max_turn,
     max_turn_se3: INDEX2.0.max_turn_se3,
+    one_size: false,
     options: &[Columns::ENTRY],
     suit: |_| {},
     new: |on, couplings| Ok(Box::new(Extrapolated::new(on, couplings)?)),

@@ -22,6 +22,7 @@ mod past_multipliers;
 mod soi2;
 mod start;
 mod stiffness;
+mod symplectic;
 mod updated_lagrangian;
 mod work;
 
@@ -49,11 +50,23 @@ pub(crate) use option::{Chosen, OPTIONS};
 pub use option::{MethodOption, OptionEntry};
 pub use parameters::{ParameterError, Parameters, Stability};
 pub use soi2::{HHT_SOI2, SOI2};
+pub use symplectic::SYMPLECTIC;
 pub use updated_lagrangian::{Parametrization, UPDATED_LAGRANGIAN};
 
 /// All methods, in the order in which they are listed.
-pub const SCHEMES: &[Method] =
-    &[INDEX2, INDEX3, SOI2, HHT_I3, HHT_SOI2, UPDATED_LAGRANGIAN, BDF2, EXPLICIT8, EXTRAPOLATED, AUTO];
+pub const SCHEMES: &[Method] = &[
+    INDEX2,
+    INDEX3,
+    SOI2,
+    HHT_I3,
+    HHT_SOI2,
+    UPDATED_LAGRANGIAN,
+    BDF2,
+    EXPLICIT8,
+    EXTRAPOLATED,
+    SYMPLECTIC,
+    AUTO,
+];
 
 /// A method: a line of [`SCHEMES`].
 #[derive(Clone, Copy)]
@@ -76,6 +89,8 @@ pub(super) struct SchemeEntry {
     pub max_turn: f64,
     /// The same on SE(3), where positions turn with the part.
     pub max_turn_se3: f64,
+    /// Whether steps must have one size.
+    pub one_size: bool,
     /// What it lets the user choose beside what all methods do.
     pub options: &'static [&'static OptionEntry],
     /// Sets what it leaves no choice in.
@@ -107,6 +122,11 @@ impl Method {
     /// What it does, in words that follow its word.
     pub const fn doc(self) -> &'static str {
         self.0.doc
+    }
+
+    /// Whether its steps must have one size, so that the error cannot choose them.
+    pub const fn needs_one_size(self) -> bool {
+        self.0.one_size
     }
 
     /// Where its parameters come from.
@@ -323,6 +343,7 @@ mod tests {
         error_constant: Some(Parameters::position_error_constant),
         max_turn: 1.0,
         max_turn_se3: 1.0,
+        one_size: false,
         options: &[],
         suit: |_| {},
         new: |on, couplings| {
