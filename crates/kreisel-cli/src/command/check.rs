@@ -90,8 +90,10 @@ impl Explanation {
     /// Goes the way of a run as far as its first step. What makes no sense is an error as it is there; what is found by
     /// computing is part of the answer.
     fn new(machine: &Machine, plan: &RunPlan) -> Result<Self, CommandError> {
+        let mut assumptions = [machine.assumptions(), &plan.assumptions].concat();
         let (notes, mobility, error) = match machine.begin(plan) {
             Ok(run) => {
+                assumptions.extend(run.integration().choice().map(str::to_owned));
                 let mobility = Mobility::from_redundancy(machine.system(), run.integration().redundancy());
                 (machine.start_notes(&run), mobility, None)
             }
@@ -117,7 +119,7 @@ impl Explanation {
             characteristic_length: machine.characteristic_length(),
             joints: joint_lines(machine, &mobility),
             signals: machine.channels().iter().map(ToString::to_string).collect(),
-            assumptions: [machine.assumptions(), &plan.assumptions].concat(),
+            assumptions,
             warnings: notes.texts(),
             notes: notes.into_iter().collect(),
             error,

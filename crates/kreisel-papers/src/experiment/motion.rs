@@ -36,11 +36,6 @@ impl Sink for Poses {
         self.0.push(record.nodes.to_vec());
         Ok(())
     }
-
-    fn begin_anew(&mut self, _: &Machine) -> Result<bool, WriteError> {
-        self.0.clear();
-        Ok(true)
-    }
 }
 
 impl Poses {

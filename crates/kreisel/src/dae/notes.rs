@@ -74,6 +74,8 @@ kinds! {
     LargeTurn = "large-turn", DOUBT;
     /// An explicit method takes small steps for a fast motion; the number is its rate in 1/s.
     StiffMachine = "stiff-machine", NOTE;
+    /// Another method takes the steps from here on.
+    MethodChanged = "method-changed", NOTE;
     /// The steps are too large for the motion; the number is their error in parts of the range.
     LargeSteps = "large-steps", DOUBT;
     /// Vibrations are faster than the steps and large; the number is their amplitude in parts of the range.

@@ -74,6 +74,8 @@ pub struct Shape {
     /// Whether derivatives cost far more than the equations, as those of beams do: an iteration matrix is
     /// then kept from step to step while that pays.
     pub costly_tangent: bool,
+    /// Whether bodies can touch: forces then begin and end within steps.
+    pub touches: bool,
     /// Whether the system can multiply the derivatives by the configuration with tangent operators and add
     /// them to those by velocities and accelerations itself: less to be moved through memory than two
     /// matrices.
@@ -96,6 +98,7 @@ impl Shape {
             state_scales: Vec::new(),
             fading_states: Vec::new(),
             costly_tangent: false,
+            touches: false,
             merges: false,
         }
     }

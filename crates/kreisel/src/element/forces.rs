@@ -25,6 +25,8 @@ pub struct ElementFacts<'a> {
     pub follows: bool,
     /// Whether the derivatives cost far more than the forces.
     pub costly_tangent: bool,
+    /// Whether its forces begin and end where bodies meet and part.
+    pub touches: bool,
     /// What sensors can measure.
     pub signals: &'static [OfferedSignal],
 }
@@ -40,6 +42,7 @@ impl<'a> ElementFacts<'a> {
             memory: 0,
             follows: false,
             costly_tangent: false,
+            touches: false,
             signals: &[],
         }
     }

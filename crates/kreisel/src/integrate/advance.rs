@@ -61,9 +61,11 @@ impl Integration<'_> {
     /// order is lost. After an error the state is as it was.
     pub fn step_by(&mut self, step: f64) -> Result<StepReport, StepError> {
         let iterations = self.attempt(step)?;
+        let error_constant = self.error_constant();
         let next = self.accept(step);
         let condition = self.reported_condition();
-        self.last_report = StepReport { step, iterations, condition, ..StepReport::default() };
+        self.last_report =
+            StepReport { step, iterations, condition, error_constant, ..StepReport::default() };
         self.go_on(next, false)?;
         Ok(self.last_report)
     }
@@ -148,7 +150,7 @@ impl Integration<'_> {
         let mut plan = self.plan(goal);
         // The size without landing.
         let mut free = self.usual_step();
-        let mut report = StepReport::default();
+        let mut report = StepReport { error_constant: self.error_constant(), ..StepReport::default() };
         let (mut landings, mut error) = (0, (0.0, 0));
         loop {
             report.step = plan.step;
@@ -234,6 +236,11 @@ impl Integration<'_> {
                 })
             }
         }
+    }
+
+    /// C_q of the method that takes the steps.
+    fn error_constant(&self) -> Option<f64> {
+        self.tools.stepper.0.error_constant.map(|constant| constant(&self.tools.settings.parameters))
     }
 
     /// The largest turn of the step that was computed, if it is worth a thought and not steady.

@@ -16,7 +16,7 @@ use crate::constrained::{
     Kkt, KktFailure, Redundancy, StartReport, check_initial, closed, refuse, start_velocity,
 };
 use crate::dae::{Dae, Initial, Notes, Shape, Values};
-use crate::solve::newton::{Refresh, Stop};
+use crate::solve::newton::{NewtonCounts, Refresh, Stop};
 
 impl Integrator {
     /// Makes the initial values consistent and finds the method's starting values.
@@ -98,6 +98,9 @@ impl Integrator {
             judge: Judge::new(&shape, settings.method),
             shape,
             notes: Notes::default(),
+            stepper: settings.method,
+            choice: None,
+            counts: NewtonCounts::default(),
         };
         let scheme = (settings.method.0.new)(&tools, &dae.couplings(None))?;
         check_parameters(&settings, &tools.shape)?;
@@ -143,7 +146,7 @@ fn consistent_values(
 
 /// Settings with what a system and a method do not leave open.
 fn settings_for(shape: &Shape, mut settings: Settings) -> Settings {
-    (settings.method.0.suit)(&mut settings);
+    settings = settings.settled();
     if settings.newton.refresh == Refresh::WhenCheaper && !shape.costly_tangent {
         settings.newton.refresh = Refresh::EveryStep;
     }

@@ -66,6 +66,16 @@ pub enum StartError {
     /// Something that the chosen method does not integrate.
     #[error("the method does not integrate systems with {0}")]
     Unsupported(&'static str),
+    /// Something that a method cannot do, and what to do instead.
+    #[error("`{method}` cannot do {what}; {instead}")]
+    CannotDo {
+        /// The word of the method.
+        method: &'static str,
+        /// What, and why not.
+        what: &'static str,
+        /// What to do.
+        instead: &'static str,
+    },
     /// A node on SE(3), where the updated Lagrangian method has no local coordinates.
     #[error(
         "`updated-lagrangian` has no local coordinates on SE(3), where {equation} lives. Take the group `so3xr3`, or the \
@@ -216,6 +226,14 @@ pub enum StepError {
         most: f64,
         /// What moves so fast.
         part: String,
+    },
+    /// A mass matrix that is not the same everywhere, with a method that needs that.
+    #[error(
+        "the masses change with the position at t = {time} s, and `symplectic` is for rigid bodies; take the method `explicit8` or `index2`"
+    )]
+    ChangingMass {
+        /// Time at which they are not those of the start.
+        time: f64,
     },
     /// No step, however small, could be computed.
     #[error("no step could be computed down to h = {step:.1e} s, the smallest allowed: {cause}")]

@@ -3,7 +3,7 @@
 use super::error::StepError;
 use super::interval::Scratch;
 use super::saved::Saved;
-use super::scheme::{Item, Next, Scheme, Side, StartPoint, Tools, Trial, kkt_error};
+use super::scheme::{Item, Method, Next, Scheme, Side, StartPoint, Tools, Trial, kkt_error};
 use super::settings::Settings;
 use super::state::State;
 use crate::constrained::{KktFailure, Redundancy, StartReport, compliance};
@@ -93,6 +93,8 @@ pub struct StepReport {
     /// Condition number of the scaled iteration matrix in use; 0 unless [`Settings::report_condition`] asks
     /// for it.
     pub condition: f64,
+    /// C_q of the local error C_q h³ v̈ in q of the method that took it; absent for methods of another order than two.
+    pub error_constant: Option<f64>,
     /// Into how many pieces it is to be cut for a rule of second order to be as good as the motion: methods of high
     /// order take large steps. 0 for a step that nobody watches.
     pub pieces: u32,
@@ -185,6 +187,16 @@ impl<'d> Integration<'d> {
         &self.tools.notes
     }
 
+    /// Which method takes the steps and why, where the one of the settings chooses: what was chosen at the start.
+    pub fn choice(&self) -> Option<&str> {
+        self.tools.choice.as_deref()
+    }
+
+    /// The method that takes the steps now.
+    pub fn stepper(&self) -> Method {
+        self.tools.stepper
+    }
+
     /// What was changed in the user's initial values.
     pub fn start_report(&self) -> &StartReport {
         &self.start_report
@@ -225,15 +237,16 @@ impl<'d> Integration<'d> {
 
     /// Counts what Newton's iteration did, or what the equations of accelerations took without one.
     pub(super) fn count_work(&mut self) {
-        if let Some(step) = self.scheme.newton() {
-            self.work.newton = step.iteration().counts();
-            self.work.differenced = step.differenced() + self.tools.kkt.system.differenced;
-        } else {
-            let system = &self.tools.kkt.system;
-            self.work.newton.residuals = system.evaluations;
-            self.work.newton.matrices = system.factorisations;
-            self.work.differenced = system.differenced;
-        }
+        let system = &self.tools.kkt.system;
+        let (counts, differenced) = match self.scheme.newton() {
+            Some(step) => (step.iteration().counts(), step.differenced()),
+            None => {
+                let (residuals, matrices) = (system.evaluations, system.factorisations);
+                (NewtonCounts { residuals, matrices, ..NewtonCounts::default() }, 0)
+            }
+        };
+        self.work.newton = counts.plus(&self.tools.counts);
+        self.work.differenced = differenced + system.differenced;
     }
 
     /// What the last accepted step took; zeros before the first.
@@ -359,37 +372,9 @@ impl<'d> Integration<'d> {
     pub(super) fn accept(&mut self, step: f64) -> Next {
         let Self { tools, scheme, state, trial, previous, last_increment, .. } = self;
         let next = scheme.accept(tools, state, step, trial);
-        // Values change places wherever they can: large machines wait for memory, not for numbers.
-        let (now, values) = (&mut state.now, &mut trial.values);
-        previous.time = now.time;
-        std::mem::swap(&mut previous.configuration, &mut now.configuration);
-        tools.shape.space.compose_exp(&previous.configuration, &trial.increment, &mut now.configuration);
-        for [before, now, next] in [
-            [&mut previous.velocity, &mut now.velocity, &mut values.velocity],
-            [&mut previous.acceleration, &mut now.acceleration, &mut values.acceleration],
-            [&mut previous.multipliers, &mut now.multipliers, &mut values.multipliers],
-            [
-                &mut previous.nonholonomic_multipliers,
-                &mut now.nonholonomic_multipliers,
-                &mut values.nonholonomic_multipliers,
-            ],
-            [&mut previous.internal_states, &mut now.internal_states, &mut values.internal_states],
-            [&mut previous.internal_rates, &mut now.internal_rates, &mut values.internal_rates],
-        ] {
-            std::mem::swap(before, now);
-            std::mem::swap(now, next);
-        }
+        state.take(tools.dae, &tools.shape.space, step, trial, previous);
         std::mem::swap(last_increment, &mut trial.increment);
-        state.base_velocity = None;
-        if !now.memory.is_empty() {
-            previous.memory.copy_from_slice(&now.memory);
-            let mut memory = std::mem::take(&mut now.memory);
-            let at = Point { time: values.time, memory: &values.memory, ..now.point() };
-            tools.dae.remember(&at, &mut memory);
-            now.memory = memory;
-        }
-        let renewed = tools.dae.couplings_differ(&values.memory, &now.memory);
-        state.count_step(step);
+        let renewed = tools.dae.couplings_differ(&trial.values.memory, &state.now.memory);
         self.work.steps += 1;
         if renewed {
             self.renew_couplings();

@@ -48,8 +48,8 @@ impl Interval for Taken<'_, '_> {
     }
 
     fn report(&self) -> StepReport {
-        let pieces = if self.0.settings().error_constant().is_some() { 1 } else { PIECES };
-        StepReport { pieces, ..self.0.last_report() }
+        let report = self.0.last_report();
+        StepReport { pieces: if report.error_constant.is_some() { 1 } else { PIECES }, ..report }
     }
 }
 

@@ -42,9 +42,9 @@ pub use saturation::{Saturation, Watch};
 pub use saved::Saved;
 pub(crate) use scheme::OPTIONS;
 pub use scheme::{
-    BDF2, EXPLICIT8, Family, Form, HHT_I3, HHT_SOI2, INDEX2, INDEX3, Method, MethodOption, OptionEntry,
-    ParameterError, Parameters, Parametrization, PastMass, SCHEMES, SOI2, Scaling, Stability,
-    UPDATED_LAGRANGIAN,
+    AUTO, BDF2, Columns, EXPLICIT8, EXTRAPOLATED, Family, Form, HHT_I3, HHT_SOI2, INDEX2, INDEX3, Method,
+    MethodOption, OptionEntry, ParameterError, Parameters, Parametrization, PastMass, SCHEMES, SOI2,
+    SYMPLECTIC, Scaling, Stability, UPDATED_LAGRANGIAN,
 };
 pub use settings::{IterationMatrix, Predictor, Settings, Start, StepChange};
 pub(crate) use turns::{NodeTurn, TurningNodes};

@@ -181,7 +181,7 @@ fn read_item(reader: &mut Reader, what: &'static str, item: Item) -> Result<(), 
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Family, Integration, Integrator, Method, Parameters, SCHEMES, Settings};
+    use super::super::{Family, Integration, Integrator, Method, Parameters, SCHEMES, SYMPLECTIC, Settings};
     use super::*;
     use crate::dae::coupled::Coupled;
     use crate::lie::Group;
@@ -197,7 +197,8 @@ mod tests {
     #[test]
     fn every_method_lists_all_that_it_carries() {
         let coupled = Coupled::new(Group::So3xR3);
-        for &method in SCHEMES {
+        // `symplectic` is for rigid bodies, whose masses do not change.
+        for &method in SCHEMES.iter().filter(|method| **method != SYMPLECTIC) {
             let (mut run, mut fresh) = (start(method, &coupled), start(method, &coupled));
             for step in [1e-3, 1e-3, 2e-3, 1e-3] {
                 run.step_by(step).unwrap();
@@ -221,7 +222,8 @@ mod tests {
     #[test]
     fn every_method_goes_on_with_the_same_bits() {
         let coupled = Coupled::new(Group::So3xR3);
-        for &method in SCHEMES {
+        // `symplectic` is for rigid bodies, whose masses do not change.
+        for &method in SCHEMES.iter().filter(|method| **method != SYMPLECTIC) {
             let mut whole = start(method, &coupled);
             for step in [1e-3, 1e-3, 2e-3, 1e-3] {
                 whole.step_by(step).unwrap();

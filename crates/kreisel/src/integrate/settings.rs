@@ -170,6 +170,13 @@ impl Settings {
         Self::new(method, parameters, step).with_error_control(control)
     }
 
+    /// The same with what the method leaves no choice in: one that chooses by the settings alone has chosen.
+    #[must_use]
+    pub(crate) fn settled(mut self) -> Self {
+        (self.method.0.suit)(&mut self);
+        self
+    }
+
     /// C_q of the local error C_q h³ v̈ in q; absent for methods of another order than two.
     pub fn error_constant(&self) -> Option<f64> {
         self.method.0.error_constant.map(|constant| constant(&self.parameters))

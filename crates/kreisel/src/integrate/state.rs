@@ -1,7 +1,9 @@
 //! What the driver of an integration knows between two steps; what a method carries besides is its own.
 
 use super::control::ControlHistory;
-use crate::dae::Values;
+use super::scheme::Trial;
+use crate::dae::{Dae, Point, Values};
+use crate::lie::Space;
 
 /// The solution and the clock of an integration between two steps.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,6 +76,46 @@ impl State {
         clock.step = step;
         clock.after_corner = false;
         self.now.time = time;
+    }
+
+    /// Takes the values at the end of a step; `previous` gets those before it.
+    pub(super) fn take(
+        &mut self,
+        dae: &dyn Dae,
+        space: &Space,
+        step: f64,
+        trial: &mut Trial,
+        previous: &mut Values,
+    ) {
+        // Values change places wherever they can: large machines wait for memory, not for numbers.
+        let (now, values) = (&mut self.now, &mut trial.values);
+        previous.time = now.time;
+        std::mem::swap(&mut previous.configuration, &mut now.configuration);
+        space.compose_exp(&previous.configuration, &trial.increment, &mut now.configuration);
+        for [before, now, next] in [
+            [&mut previous.velocity, &mut now.velocity, &mut values.velocity],
+            [&mut previous.acceleration, &mut now.acceleration, &mut values.acceleration],
+            [&mut previous.multipliers, &mut now.multipliers, &mut values.multipliers],
+            [
+                &mut previous.nonholonomic_multipliers,
+                &mut now.nonholonomic_multipliers,
+                &mut values.nonholonomic_multipliers,
+            ],
+            [&mut previous.internal_states, &mut now.internal_states, &mut values.internal_states],
+            [&mut previous.internal_rates, &mut now.internal_rates, &mut values.internal_rates],
+        ] {
+            std::mem::swap(before, now);
+            std::mem::swap(now, next);
+        }
+        self.base_velocity = None;
+        if !now.memory.is_empty() {
+            previous.memory.copy_from_slice(&now.memory);
+            let mut memory = std::mem::take(&mut now.memory);
+            let at = Point { time: values.time, memory: &values.memory, ..now.point() };
+            dae.remember(&at, &mut memory);
+            now.memory = memory;
+        }
+        self.count_step(step);
     }
 
     /// Sets the clock to a time that a sum of steps was to reach.

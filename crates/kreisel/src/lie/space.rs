@@ -339,6 +339,49 @@ impl Space {
         Ok(())
     }
 
+    /// Writes T⁻ᵀ(x) p; an error where a rotation angle in x is 2π, 4π, ….
+    pub fn inverse_tangent_transpose_multiply(
+        &self,
+        x: &[f64],
+        p: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), LieError> {
+        let mut operator = [0.0; 36];
+        for (factor, (group, _, range)) in self.factors().enumerate() {
+            let (x, p, out) = (&x[range.clone()], &p[range.clone()], &mut out[range]);
+            if matches!(group, Group::Vector(_)) {
+                out.copy_from_slice(p);
+                continue;
+            }
+            let operator = &mut operator[..p.len() * p.len()];
+            self.inverse_tangent_operator(factor, x, operator)?;
+            for (out, column) in out.iter_mut().zip(operator.chunks_exact(p.len())) {
+                *out = column.iter().zip(p).map(|(entry, p)| entry * p).sum();
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds v̂ᵀ p.
+    pub fn hat_transpose_multiply_add(&self, v: &[f64], p: &[f64], out: &mut [f64]) {
+        for (group, _, range) in self.factors() {
+            let (v, p, out) = (&v[range.clone()], &p[range.clone()], &mut out[range]);
+            if matches!(group, Group::Vector(_)) {
+                continue;
+            }
+            // v̂ᵀ of a rotation is −v̂; a motion also turns its force by its velocity.
+            let turned = vector3(p).cross(&vector3(v));
+            out[..3].iter_mut().zip(turned.iter()).for_each(|(out, value)| *out += value);
+            if group == Group::Se3 {
+                let (velocity, force) = (vector3(&v[3..]), vector3(&p[3..]));
+                let torque = force.cross(&velocity);
+                out[..3].iter_mut().zip(torque.iter()).for_each(|(out, value)| *out += value);
+                let turned = force.cross(&vector3(v));
+                out[3..].iter_mut().zip(turned.iter()).for_each(|(out, value)| *out += value);
+            }
+        }
+    }
+
     /// Writes the matrix T(x) of one factor, as many of its first columns as there is room for; `x` is that
     /// factor's part.
     pub fn tangent_operator(&self, factor: usize, x: &[f64], out: &mut [f64]) {

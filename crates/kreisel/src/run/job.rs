@@ -177,7 +177,7 @@ impl<'a> Job<'a> {
         let target = self.aim();
         let run = self.machine.start(&self.plan)?;
         let notes = self.machine.start_notes(&run);
-        let summary = self.started(&notes);
+        let summary = self.started(&run, &notes);
         let sink = Held::new(sink, target.is_some());
         let recorder = Recorder::new(self.machine, self.plan.output_step, sink);
         let mut underway = self.begin(run, target, recorder, summary);
@@ -196,7 +196,7 @@ impl<'a> Job<'a> {
         let target = self.aim();
         let run = self.machine.start(&self.plan)?;
         let notes = self.machine.start_notes(&run);
-        let summary = self.started(&notes);
+        let summary = self.started(&run, &notes);
         let arguments = self.arguments.take().unwrap_or_default();
         let mut header = CheckpointHeader::new(summary.model.clone(), self.machine, arguments);
         header.notes = notes.into_iter().collect();
@@ -216,7 +216,7 @@ impl<'a> Job<'a> {
         self.model = Some(header.model.clone());
         let mut notes = Notes::default();
         notes.extend(header.notes.clone());
-        let summary = self.started(&notes);
+        let summary = self.started(&run, &notes);
         if let Some(arguments) = self.arguments.take() {
             header.arguments = arguments;
         }
@@ -275,7 +275,7 @@ impl<'a> Job<'a> {
     }
 
     /// Tells the observer that the machine has started, and begins the summary.
-    fn started(&mut self, notes: &Notes) -> RunSummary {
+    fn started(&mut self, run: &Run, notes: &Notes) -> RunSummary {
         let machine = self.machine;
         if let Some(observer) = &mut self.observer {
             observer.started(notes);
@@ -285,6 +285,7 @@ impl<'a> Job<'a> {
         let mut summary = RunSummary::new(model);
         summary.add_notes(notes);
         summary.assumptions = [machine.assumptions().to_vec(), self.plan.assumptions.clone()].concat();
+        summary.assumptions.extend(run.integration().choice().map(str::to_owned));
         summary
     }
 

@@ -135,6 +135,19 @@ pub struct NewtonCounts {
     pub dropped_block_iterations: u64,
 }
 
+impl NewtonCounts {
+    /// The work of both.
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            iterations: self.iterations + other.iterations,
+            residuals: self.residuals + other.residuals,
+            matrices: self.matrices + other.matrices,
+            cuts: self.cuts + other.cuts,
+            dropped_block_iterations: self.dropped_block_iterations + other.dropped_block_iterations,
+        }
+    }
+}
+
 /// Why a solve ended without a solution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NewtonFailure {

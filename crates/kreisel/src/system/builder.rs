@@ -298,6 +298,8 @@ impl SystemBuilder {
         shape.memory = counting.memory();
         shape.multiplier_weights = multiplier_weights(&shape, joints.iter().chain(&continued));
         shape.costly_tangent = elements.iter().any(|entry| entry.element.facts().costly_tangent);
+        let touches = elements.iter().any(|entry| entry.element.facts().touches);
+        shape.touches = touches || !contact_groups.is_empty();
         let system = System {
             rounds: Round::all(&elements, &joints),
             nodes,

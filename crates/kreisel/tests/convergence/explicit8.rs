@@ -25,26 +25,26 @@ fn controlled(rtol: f64, horizon: f64) -> Integrator {
     Integrator::with(settings(1.0).with_error_control(ErrorControl::new(rtol, horizon)))
 }
 
-fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
+pub(crate) fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().fold(0.0, |largest: f64, value| largest.max(value.abs()))
 }
 
 /// Largest difference relative to the largest entry.
-fn relative(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn relative(a: &[f64], b: &[f64]) -> f64 {
     largest(a.iter().zip(b).map(|(a, b)| a - b)) / largest(b.iter().copied())
 }
 
 /// Largest entry of the Lie algebra error.
-fn distance(space: &Space, a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn distance(space: &Space, a: &[f64], b: &[f64]) -> f64 {
     let mut difference = vec![0.0; space.dimension()];
     space.difference(a, b, &mut difference).unwrap();
     largest(difference)
 }
 
 /// Errors in q, in v and in λ; those of v and λ are relative.
-type Errors = [f64; 3];
+pub(crate) type Errors = [f64; 3];
 
-fn errors(space: &Space, found: &Values, exact: &Values) -> Errors {
+pub(crate) fn errors(space: &Space, found: &Values, exact: &Values) -> Errors {
     let multipliers = |values: &Values| [&values.multipliers[..], &values.nonholonomic_multipliers].concat();
     [
         distance(space, &found.configuration, &exact.configuration),
@@ -53,11 +53,11 @@ fn errors(space: &Space, found: &Values, exact: &Values) -> Errors {
     ]
 }
 
-fn orders(coarse: Errors, fine: Errors) -> Errors {
+pub(crate) fn orders(coarse: Errors, fine: Errors) -> Errors {
     std::array::from_fn(|i| (coarse[i] / fine[i]).log2())
 }
 
-fn top_errors(group: Group, state: &Values, exact: &TopSolution) -> Errors {
+pub(crate) fn top_errors(group: Group, state: &Values, exact: &TopSolution) -> Errors {
     let (q, x) = (exact.rotation, exact.position);
     let u = if group == Group::Se3 { q.inverse_transform_vector(&exact.velocity) } else { exact.velocity };
     let omega = exact.angular_velocity;
@@ -232,7 +232,7 @@ fn so_have_forces_nonlinear_in_multipliers() {
 }
 
 /// A four-bar of hinges all around: three equations follow from the others.
-const FOUR_BAR: &str = "
+pub(crate) const FOUR_BAR: &str = "
 [gravity]
 acceleration = [0, -9.81, 0]
 [[body]]
@@ -275,7 +275,7 @@ axis = [0, 0, 1]
 ";
 
 /// A disc that rolls, disturbed from its circle.
-const DISC: &str = "
+pub(crate) const DISC: &str = "
 [gravity]
 acceleration = [0, 0, -9.81]
 [[body]]
@@ -292,7 +292,7 @@ radius = 0.2
 ";
 
 /// An arm that a drive turns, and a bar that swings on its tip about another axis.
-const DRIVEN_ARM: &str = "
+pub(crate) const DRIVEN_ARM: &str = "
 [gravity]
 acceleration = [0, 0, -9.81]
 [[body]]
@@ -321,15 +321,15 @@ joint = 'shoulder'
 angle = '6*t + 0.5*sin(3*t)'
 ";
 
-fn with_group(text: &str, group: &str) -> Machine {
+pub(crate) fn with_group(text: &str, group: &str) -> Machine {
     read(&format!("[simulation]\ngroup = '{group}'\n{text}")).unwrap()
 }
 
-fn run_machine<'m>(machine: &'m Machine, integrator: Integrator) -> Integration<'m> {
+pub(crate) fn run_machine<'m>(machine: &'m Machine, integrator: Integrator) -> Integration<'m> {
     integrator.start(machine.system(), machine.initial().clone()).unwrap()
 }
 
-fn end_of(machine: &Machine, integrator: Integrator, end: f64) -> Values {
+pub(crate) fn end_of(machine: &Machine, integrator: Integrator, end: f64) -> Values {
     let mut run = run_machine(machine, integrator);
     run.advance(end).unwrap();
     run.values().clone()
@@ -510,7 +510,7 @@ fn constraints_hold_after_every_step() {
 }
 
 /// A rod on a ball joint with a mass on a stiff spring at its end.
-fn stiff_pendulum(stiffness: f64) -> Machine {
+pub(crate) fn stiff_pendulum(stiffness: f64) -> Machine {
     let damping = 0.14 * stiffness.sqrt();
     let text = format!(
         "

@@ -5,6 +5,7 @@ mod bdf2;
 mod common;
 mod explicit8;
 mod integration;
+mod methods;
 mod newton;
 mod order;
 mod soi2;

@@ -238,8 +238,8 @@ fn a_lock_that_is_a_link_is_refused_and_its_target_kept() {
     run(&path, "trajectory.csv", "1");
     let victim = trap(&dir, &path, ".kreisel-lock");
     for error in [
-        OutputFolder::begin(&path, model(), false).unwrap_err(),
-        OutputFolder::begin(&path, model(), true).unwrap_err(),
+        OutputFolder::begin(&path, Computation::Run, model(), false).unwrap_err(),
+        OutputFolder::begin(&path, Computation::Run, model(), true).unwrap_err(),
         OutputFolder::resume(&path, model()).unwrap_err(),
     ] {
         assert!(error.to_string().contains("symbolic link"), "{error}");
@@ -248,7 +248,7 @@ fn a_lock_that_is_a_link_is_refused_and_its_target_kept() {
     // A second name of somebody's file is no better than a link.
     fs::remove_file(path.join(".kreisel-lock")).unwrap();
     fs::hard_link(&victim, path.join(".kreisel-lock")).unwrap();
-    let error = OutputFolder::begin(&path, model(), false).unwrap_err();
+    let error = OutputFolder::begin(&path, Computation::Run, model(), false).unwrap_err();
     assert!(error.to_string().contains("another name"), "{error}");
     assert_eq!(fs::read(&victim).unwrap(), b"keep");
 }

@@ -154,6 +154,7 @@ impl Element for Contact {
             rate_count: self.bristles.len(),
             memory: if self.law.needs_speed() { self.couples.len() } else { 0 },
             signals: &[ContactResult::SIGNAL],
+            touches: true,
             ..ElementFacts::on(&self.nodes)
         }
     }

@@ -22,6 +22,7 @@ use super::first_order::{RateHistory, StateParameters};
 use super::guess::{Guess, GuessErrors};
 use super::implicit::{NewtonStep, Room, StepEquations, kkt_error};
 use super::parameters::Parameters;
+use super::past_multipliers::PastMultipliers;
 use super::work::Workspace;
 use super::{Item, Next, Scheme, StartPoint, Tools, Trial};
 use crate::constrained::KktFailure;
@@ -136,13 +137,7 @@ pub(super) struct Past {
     pub step: f64,
     /// Algorithmic accelerations a_n ≈ v̇(t_n + Δ_α h), and those of the steps before.
     pub a: [Vec<f64>; 4],
-    /// Multipliers before the last step, and before those.
-    pub multipliers: [Vec<f64>; 3],
-    /// The same of nonholonomic constraints.
-    pub nonholonomic_multipliers: [Vec<f64>; 3],
-    /// Sizes of the last three steps since the start, the last one first; 0 for those that there are not. Negative for
-    /// one before the start whose multipliers lie on the tangent there.
-    pub steps: Vec<f64>,
+    pub multipliers: PastMultipliers,
     /// How the next step is guessed.
     pub guess: Guess,
     pub rates: RateHistory,
@@ -193,19 +188,12 @@ impl<'a> Base<'a> {
 }
 
 impl Past {
-    /// Multipliers where a method starts, and those a step before by their slopes, if these are known.
-    pub fn start_multipliers(&mut self, now: &Values, slopes: Option<[&Vec<f64>; 2]>, step: f64) {
-        self.multipliers.iter_mut().for_each(|values| values.copy_from_slice(&now.multipliers));
-        let all = &mut self.nonholonomic_multipliers;
-        all.iter_mut().for_each(|values| values.copy_from_slice(&now.nonholonomic_multipliers));
-        self.steps.fill(0.0);
-        if let Some(slopes) = slopes {
-            self.steps[0] = -step;
-            let before = [&mut self.multipliers[0], &mut self.nonholonomic_multipliers[0]];
-            for (values, slopes) in before.into_iter().zip(slopes) {
-                values.iter_mut().zip(slopes).for_each(|(value, slope)| *value -= step * slope);
-            }
-        }
+    /// Takes the values of another past of the same sizes.
+    pub fn copy_from(&mut self, other: &Self) {
+        (self.step, self.guess) = (other.step, other.guess);
+        self.a.iter_mut().zip(&other.a).for_each(|(to, from)| to.clone_from(from));
+        self.multipliers.copy_from(&other.multipliers);
+        self.rates.copy_from(&other.rates);
     }
 
     /// First guess: values at t_n + h that satisfy the linear update formulas.
@@ -229,7 +217,7 @@ impl Past {
         let guess = self.guess.next(&base.state.clock, predictor, step);
         let ahead = step / last_step.max(f64::MIN_POSITIVE);
         let with_multipliers = predictor != Predictor::ZeroAcceleration;
-        let [previous, earlier, earliest] = &self.multipliers;
+        let [previous, earlier, earliest] = &self.multipliers.holonomic;
         for (i, lambda) in values.multipliers.iter_mut().enumerate() {
             let last = [now.multipliers[i], previous[i], earlier[i], earliest[i]];
             *lambda = if with_multipliers { guess.follow(last, ahead) } else { 0.0 };
@@ -294,8 +282,6 @@ pub(super) struct Alpha<F> {
     form: F,
     /// The local error, one per velocity coordinate.
     errors: Vec<f64>,
-    /// Time that the last step reached to which the past belongs.
-    reached: f64,
 }
 
 impl<F: Formulation> Alpha<F> {
@@ -304,16 +290,28 @@ impl<F: Formulation> Alpha<F> {
         Ok(Box::new(Self::new(on, couplings)?))
     }
 
-    fn new(on: &Tools, couplings: &Couplings) -> Result<Self, StartError> {
+    /// The past, for a method that goes back to it.
+    pub fn past(&self) -> &Past {
+        &self.past
+    }
+
+    /// Goes back to a past; what was computed since is of no use, unless the last step was taken.
+    pub fn go_back(&mut self, to: &Past, is_taken: bool) {
+        self.past.copy_from(to);
+        if !is_taken {
+            self.newton.newton.forget();
+        }
+    }
+
+    /// The method for a system with these couplings.
+    pub fn new(on: &Tools, couplings: &Couplings) -> Result<Self, StartError> {
         F::check(on)?;
         let (room, form) = F::new(on, couplings);
         let zeros = |count: usize| vec![0.0; count];
-        let (velocities, constraints) = (on.shape.velocity_count(), on.shape.constraint_count());
+        let velocities = on.shape.velocity_count();
         let mut past = Past {
             a: std::array::from_fn(|_| zeros(velocities)),
-            multipliers: std::array::from_fn(|_| zeros(constraints)),
-            nonholonomic_multipliers: std::array::from_fn(|_| zeros(on.shape.nonholonomic_count())),
-            steps: zeros(3),
+            multipliers: PastMultipliers::new(&on.shape),
             ..Past::default()
         };
         past.rates.fit(on.shape.state_count());
@@ -323,7 +321,6 @@ impl<F: Formulation> Alpha<F> {
             newton: NewtonStep::new(on, couplings, room),
             form,
             errors: zeros(velocities),
-            reached: 0.0,
         })
     }
 
@@ -477,13 +474,7 @@ impl<F: Formulation> Scheme for Alpha<F> {
         // Values change places wherever they can: large machines wait for memory, not for numbers.
         past.a.rotate_right(1);
         std::mem::swap(&mut past.a[0], next);
-        past.multipliers.rotate_right(1);
-        past.multipliers[0].copy_from_slice(&now.multipliers);
-        past.nonholonomic_multipliers.rotate_right(1);
-        past.nonholonomic_multipliers[0].copy_from_slice(&now.nonholonomic_multipliers);
-        past.steps.rotate_right(1);
-        past.steps[0] = step;
-        self.reached = trial.values.time;
+        past.multipliers.accept(now, step, trial.values.time);
         past.rates.accept(&now.internal_rates, &trial.values.internal_rates, parameters);
         past.step = step;
         newton.accept();
@@ -535,9 +526,8 @@ impl<F: Formulation> Scheme for Alpha<F> {
     }
 
     fn history(&mut self, each: &mut dyn FnMut(&'static str, Item)) {
-        let Past { step, a, multipliers, nonholonomic_multipliers, steps, guess, rates } = &mut self.past;
+        let Past { step, a, multipliers, guess, rates } = &mut self.past;
         each("step of the past", Item::Number(step));
-        each("last steps", Item::Numbers(steps));
         let names = [
             "algorithmic acceleration",
             "previous algorithmic acceleration",
@@ -545,15 +535,7 @@ impl<F: Formulation> Scheme for Alpha<F> {
             "earliest algorithmic acceleration",
         ];
         names.into_iter().zip(a).for_each(|(name, values)| each(name, Item::Numbers(values)));
-        let names = ["previous multipliers", "earlier multipliers", "earliest multipliers"];
-        names.into_iter().zip(multipliers).for_each(|(name, values)| each(name, Item::Numbers(values)));
-        let names = [
-            "previous nonholonomic multipliers",
-            "earlier nonholonomic multipliers",
-            "earliest nonholonomic multipliers",
-        ];
-        let past = names.into_iter().zip(nonholonomic_multipliers);
-        past.for_each(|(name, values)| each(name, Item::Numbers(values)));
+        multipliers.history(each);
         let mut number = *guess as u8;
         each("guess", Item::Byte(&mut number));
         *guess = Guess::from_number(number);
@@ -563,7 +545,7 @@ impl<F: Formulation> Scheme for Alpha<F> {
     }
 
     fn resume(&mut self, on: &mut Tools, state: &State) -> Result<(), StateError> {
-        self.reached = state.now.time;
+        self.past.multipliers.resume(state.now.time);
         self.newton.resume(&mut self.form, on, state)
     }
 
@@ -594,74 +576,7 @@ impl<F: Formulation> Scheme for Alpha<F> {
 
     /// Multipliers by the cubic through the last four ends of steps: steps may be large where the motion is simple.
     fn interpolate(&mut self, _: &mut Tools, within: &Ends, time: f64, out: &mut Values) {
-        let Past { multipliers, nonholonomic_multipliers, steps, .. } = &self.past;
-        let Ends { from, to, .. } = within;
-        // A step that is not taken yet begins where the past ends.
-        let is_pending = (from.time - self.reached).abs() < (to.time - self.reached).abs();
-        let behind = usize::from(!is_pending);
-        let length = to.time - from.time;
-        let Some(bow) =
-            Bow::new((time - from.time) / length, [steps[behind] / length, steps[behind + 1] / length])
-        else {
-            return;
-        };
-        let past = [behind, behind + 1].map(|place| multipliers[place].as_slice());
-        bow.add([&from.multipliers, &to.multipliers], past, &mut out.multipliers);
-        let ends = [from.nonholonomic_multipliers.as_slice(), &to.nonholonomic_multipliers];
-        let past = [behind, behind + 1].map(|place| nonholonomic_multipliers[place].as_slice());
-        bow.add(ends, past, &mut out.nonholonomic_multipliers);
-    }
-}
-
-/// What a cubic through the ends of a step and two values before has beside the straight line, at one place.
-struct Bow {
-    /// Sizes of the steps before, in units of the step.
-    before: [f64; 2],
-    /// Whether the value before is not one of the motion but lies on its tangent at the start of the step.
-    is_tangent: bool,
-    /// s (s − 1), and that times (s + r₁), of the place s.
-    weights: [f64; 2],
-    /// Values of the same at the earlier of the places before.
-    weights_before: [f64; 2],
-}
-
-/// A step before that is shorter than this part of the step says little about it.
-const MIN_PART_BEFORE: f64 = 0.05;
-
-impl Bow {
-    /// For a place in a step, in units of it; absent where nothing is known of what came before.
-    fn new(place: f64, [last, earlier]: [f64; 2]) -> Option<Self> {
-        let (last, is_tangent) = (last.abs(), last < 0.0);
-        if !(last >= MIN_PART_BEFORE && place.is_finite()) {
-            return None;
-        }
-        let weights = |s: f64| [s * (s - 1.0), s * (s - 1.0) * (s + last)];
-        let earliest = -(last + earlier);
-        let has_two = earlier >= MIN_PART_BEFORE;
-        Some(Self {
-            before: [last, earlier],
-            is_tangent,
-            weights: weights(place),
-            weights_before: if has_two { weights(earliest) } else { [0.0; 2] },
-        })
-    }
-
-    fn add(&self, [from, to]: [&[f64]; 2], [last, earlier]: [&[f64]; 2], out: &mut [f64]) {
-        let [first, second] = self.before;
-        for (i, out) in out.iter_mut().enumerate() {
-            let slope = to[i] - from[i];
-            let square = if self.is_tangent {
-                slope - (from[i] - last[i]) / first
-            } else {
-                (last[i] - from[i] + first * slope) / (first * (first + 1.0))
-            };
-            let mut bow = square * self.weights[0];
-            if self.weights_before[1] != 0.0 {
-                let parabola = from[i] - (first + second) * slope + square * self.weights_before[0];
-                bow += (earlier[i] - parabola) / self.weights_before[1] * self.weights[1];
-            }
-            *out += bow;
-        }
+        self.past.multipliers.interpolate(within, time, out);
     }
 }
 
@@ -696,7 +611,8 @@ mod tests {
     use crate::dae::coupled::Coupled;
     use crate::dae::{Dae, Initial};
     use crate::integrate::{
-        BDF2, Family, INDEX2, INDEX3, Integration, Integrator, Method, SCHEMES, UPDATED_LAGRANGIAN,
+        BDF2, Family, INDEX2, INDEX3, Integration, Integrator, Method, SCHEMES, SYMPLECTIC,
+        UPDATED_LAGRANGIAN,
     };
     use crate::lie::Group;
     use crate::solve::block::{BlockMatrix, BlockPattern};
@@ -770,9 +686,10 @@ mod tests {
 
     #[test]
     fn iteration_matrices_are_the_derivatives_of_the_equations_of_a_step() {
-        // `updated-lagrangian` has neither local coordinates on SE(3) nor nonholonomic constraints.
+        // `updated-lagrangian` has neither local coordinates on SE(3) nor nonholonomic constraints, `symplectic` not these either.
         let refuses = |method: Method, group: Group, general: bool| {
             method == UPDATED_LAGRANGIAN && (group == Group::Se3 || general)
+                || method == SYMPLECTIC && general
         };
         for &method in SCHEMES {
             for group in [Group::Se3, Group::So3xR3] {

@@ -44,6 +44,7 @@ pub const BDF2: Method = Method(&SchemeEntry {
     error_constant: Some(TwoSteps::position_error_constant),
     max_turn: 1.5,
     max_turn_se3: 0.45,
+    one_size: false,
     options: &[Form::ENTRY, Scaling::ENTRY],
     suit: |settings| {
         // First-order states of ρ∞ = 0 obey the same formula. The matrix depends on the past, so that it is of

@@ -39,6 +39,7 @@ pub const EXPLICIT8: Method = Method(&SchemeEntry {
     max_turn: MAX_TURN,
     max_turn_se3: MAX_TURN,
     error_constant: None,
+    one_size: false,
     options: &[],
     suit: |settings| settings.parameters = Parameters::chung_hulbert(0.0).unwrap_or(settings.parameters),
     new: |on, _| Ok(Box::new(Explicit8::new(on))),
@@ -55,7 +56,7 @@ const ORDER: u32 = 8;
 /// Redundant constraints that miss by more than this part of the machine's length contradict each other.
 const CONTRADICTION: f64 = 1e-8;
 
-struct Explicit8 {
+pub(super) struct Explicit8 {
     /// Rates of θ, v and c at all stages, one after the other.
     rates: Vec<f64>,
     /// Sum of rates with weights.
@@ -73,7 +74,7 @@ struct Explicit8 {
     /// Largest speed so far, in 1/s.
     speed: f64,
     dense: Dense,
-    stiffness: Stiffness,
+    pub stiffness: Stiffness,
 }
 
 /// The polynomials of the last step.
@@ -87,7 +88,7 @@ struct Dense {
 }
 
 impl Explicit8 {
-    fn new(on: &Tools) -> Self {
+    pub fn new(on: &Tools) -> Self {
         let shape = &on.shape;
         let size = 2 * shape.velocity_count() + shape.state_count();
         Self {
@@ -102,6 +103,20 @@ impl Explicit8 {
             dense: Dense { time: f64::NAN, step: 0.0, is_ready: false, coefficients: vec![0.0; 7 * size] },
             stiffness: Stiffness::new(shape),
         }
+    }
+
+    /// Finds the fastest motions at any values.
+    pub fn look_around(&mut self, on: &mut Tools, step: f64, at: &Values) -> Result<(), KktFailure> {
+        let values = &mut self.stage.values;
+        values.copy_from(at);
+        on.kkt.accelerate(on.dae, values)?;
+        self.stiffness.look_around(on, step, values);
+        Ok(())
+    }
+
+    /// Values of the stage at hand.
+    pub fn values(&self) -> &Values {
+        &self.stage.values
     }
 
     /// Takes the rates of a stage: T⁻¹(θ) v, v̇ and ċ. False where T⁻¹ does not exist.

@@ -174,6 +174,13 @@ impl RateHistory {
         }
     }
 
+    /// Takes the rates of another.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.previous.clone_from(&other.previous);
+        self.algorithmic.clone_from(&other.algorithmic);
+        self.previous_algorithmic.clone_from(&other.previous_algorithmic);
+    }
+
     /// Starting values: w₀ ≈ ċ(t₀ + Δ h) from the second derivative c̈₀.
     pub fn start(
         &mut self,

@@ -41,6 +41,7 @@ pub const HHT_I3: Method = Method(&SchemeEntry {
     error_constant: Some(ForceLevel::position_error_constant),
     max_turn: 1.4,
     max_turn_se3: 0.5,
+    one_size: false,
     options: &[PastMass::ENTRY],
     suit: |_| {},
     new: Alpha::<ForceLevel>::boxed,

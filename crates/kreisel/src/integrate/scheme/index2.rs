@@ -126,6 +126,7 @@ pub const INDEX2: Method = Method(&SchemeEntry {
     error_constant: Some(Index2::position_error_constant),
     max_turn: 0.75,
     max_turn_se3: 0.5,
+    one_size: false,
     options: &[],
     suit: |_| {},
     new: Alpha::<Index2>::boxed,

@@ -32,6 +32,7 @@ pub const INDEX3: Method = Method(&SchemeEntry {
     error_constant: Some(Index3::position_error_constant),
     max_turn: 1.4,
     max_turn_se3: 0.5,
+    one_size: false,
     options: &[],
     suit: |_| {},
     new: Alpha::<Index3>::boxed,

@@ -5,9 +5,11 @@
 //! [`alpha`].
 
 mod alpha;
+mod auto;
 mod bdf2;
 mod dop853;
 mod explicit8;
+mod extrapolated;
 mod first_order;
 mod force_level;
 mod guess;
@@ -16,9 +18,11 @@ mod index2;
 mod index3;
 mod option;
 mod parameters;
+mod past_multipliers;
 mod soi2;
 mod start;
 mod stiffness;
+mod symplectic;
 mod updated_lagrangian;
 mod work;
 
@@ -32,10 +36,12 @@ use super::state::State;
 use super::words::Words;
 use crate::constrained::{Kkt, KktFailure};
 use crate::dae::{Couplings, Dae, Notes, Shape, Values};
-use crate::solve::newton::{NewtonFailure, NonlinearSystem};
+use crate::solve::newton::{NewtonCounts, NewtonFailure, NonlinearSystem};
 
+pub use auto::AUTO;
 pub use bdf2::{BDF2, Form, Scaling};
 pub use explicit8::EXPLICIT8;
+pub use extrapolated::{Columns, EXTRAPOLATED};
 pub use force_level::{HHT_I3, PastMass};
 pub(super) use implicit::{NewtonStep, kkt_error};
 pub use index2::INDEX2;
@@ -44,10 +50,23 @@ pub(crate) use option::{Chosen, OPTIONS};
 pub use option::{MethodOption, OptionEntry};
 pub use parameters::{ParameterError, Parameters, Stability};
 pub use soi2::{HHT_SOI2, SOI2};
+pub use symplectic::SYMPLECTIC;
 pub use updated_lagrangian::{Parametrization, UPDATED_LAGRANGIAN};
 
 /// All methods, in the order in which they are listed.
-pub const SCHEMES: &[Method] = &[INDEX2, INDEX3, SOI2, HHT_I3, HHT_SOI2, UPDATED_LAGRANGIAN, BDF2, EXPLICIT8];
+pub const SCHEMES: &[Method] = &[
+    INDEX2,
+    INDEX3,
+    SOI2,
+    HHT_I3,
+    HHT_SOI2,
+    UPDATED_LAGRANGIAN,
+    BDF2,
+    EXPLICIT8,
+    EXTRAPOLATED,
+    SYMPLECTIC,
+    AUTO,
+];
 
 /// A method: a line of [`SCHEMES`].
 #[derive(Clone, Copy)]
@@ -70,6 +89,8 @@ pub(super) struct SchemeEntry {
     pub max_turn: f64,
     /// The same on SE(3), where positions turn with the part.
     pub max_turn_se3: f64,
+    /// Whether steps must have one size.
+    pub one_size: bool,
     /// What it lets the user choose beside what all methods do.
     pub options: &'static [&'static OptionEntry],
     /// Sets what it leaves no choice in.
@@ -101,6 +122,11 @@ impl Method {
     /// What it does, in words that follow its word.
     pub const fn doc(self) -> &'static str {
         self.0.doc
+    }
+
+    /// Whether its steps must have one size, so that the error cannot choose them.
+    pub const fn needs_one_size(self) -> bool {
+        self.0.one_size
     }
 
     /// Where its parameters come from.
@@ -149,6 +175,20 @@ pub(super) struct Tools<'d> {
     pub judge: Judge,
     /// What the user should know of the steps so far.
     pub notes: Notes,
+    /// The method that takes the steps: that of the settings, unless it leaves them to others.
+    pub stepper: Method,
+    /// Which method was chosen and why, if the one of the settings chooses.
+    pub choice: Option<String>,
+    /// Work that is counted neither by [`Scheme::newton`] nor, for methods without it, by the equations of accelerations.
+    pub counts: NewtonCounts,
+}
+
+impl Tools<'_> {
+    /// Leaves the steps to a method.
+    pub fn leave_to(&mut self, method: Method) {
+        self.stepper = method;
+        self.judge = Judge::new(&self.shape, method);
+    }
 }
 
 /// Values at the end of a step that is not taken yet, and the increment x = h Δq_n that leads there.
@@ -303,6 +343,7 @@ mod tests {
         error_constant: Some(Parameters::position_error_constant),
         max_turn: 1.0,
         max_turn_se3: 1.0,
+        one_size: false,
         options: &[],
         suit: |_| {},
         new: |on, couplings| {

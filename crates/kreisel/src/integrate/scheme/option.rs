@@ -135,12 +135,13 @@ impl Chosen {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Form, Parametrization, PastMass, Scaling};
+    use super::super::super::{Columns, Form, Parametrization, PastMass, Scaling};
     use super::*;
 
     #[test]
     fn options_are_listed_once_and_the_first_word_is_the_default() {
-        assert_eq!(OPTIONS, [PastMass::ENTRY, Parametrization::ENTRY, Form::ENTRY, Scaling::ENTRY]);
+        let known = [PastMass::ENTRY, Parametrization::ENTRY, Form::ENTRY, Scaling::ENTRY, Columns::ENTRY];
+        assert_eq!(OPTIONS, known);
         for option in OPTIONS {
             assert_eq!(option.default, format!("\"{}\"", option.words[0]));
             assert_eq!(Chosen::default().word(option), option.words[0]);

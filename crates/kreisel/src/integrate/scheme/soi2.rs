@@ -42,6 +42,7 @@ pub const SOI2: Method = Method(&SchemeEntry {
     error_constant: Some(Soi2::position_error_constant),
     max_turn: 2.0,
     max_turn_se3: 0.5,
+    one_size: false,
     options: &[PastMass::ENTRY],
     suit: |_| {},
     new: Alpha::<Soi2>::boxed,

@@ -47,7 +47,7 @@ pub(super) fn starting_values<F: Formulation>(
     form.start(on, state, step, jerk);
     past.step = step;
     past.a.iter_mut().for_each(|values| values.copy_from_slice(&a));
-    past.start_multipliers(&now, slopes.as_ref().map(|slopes| slopes.multipliers.each_ref()), step);
+    past.multipliers.start(&now, slopes.as_ref().map(|slopes| slopes.multipliers.each_ref()), step);
     let second_derivatives = slopes.as_ref().map(|slopes| slopes.internal_states.as_slice());
     past.rates.start(&now.internal_rates, second_derivatives, &settings.parameters, step);
     state.now.internal_rates = now.internal_rates;

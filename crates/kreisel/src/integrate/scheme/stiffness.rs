@@ -22,6 +22,9 @@ const TOLD_AFTER: u8 = 3;
 /// Steps of a run beyond which it is refused, if stability alone asks for them.
 const MOST_STEPS: f64 = 1e6;
 
+/// Looks along each direction that find the fastest motion to some percent.
+const LOOKS: usize = 6;
+
 /// What is moved.
 const KINDS: usize = 3;
 const POSITION: usize = 0;
@@ -37,6 +40,8 @@ pub(super) struct Stiffness {
     turn: u8,
     /// Steps near the limit so far, at most [`TOLD_AFTER`].
     near_limit: u8,
+    /// Whether another method takes over near the limit, so that nobody needs to be told.
+    pub hands_over: bool,
     /// What was found in the step that was computed last.
     found: Vec<f64>,
     found_rate: Option<f64>,
@@ -58,6 +63,7 @@ impl Stiffness {
             rates: vec![0.0; KINDS],
             turn: 0,
             near_limit: 0,
+            hands_over: false,
             found: Vec::with_capacity(count.max(states)),
             found_rate: None,
             there: Values::zeros(shape),
@@ -109,8 +115,17 @@ impl Stiffness {
         }
     }
 
-    /// Takes up what was found in the last step, and tells of it.
-    pub fn accept(&mut self, on: &mut Tools, step: f64, time: f64) {
+    /// Looks along all directions from values that satisfy the equations and whose factors are at hand, until the
+    /// fastest motions are known.
+    pub fn look_around(&mut self, on: &mut Tools, step: f64, at: &Values) {
+        for _ in 0..LOOKS * KINDS {
+            self.look(on, step, at);
+            self.take_up();
+        }
+    }
+
+    /// Takes up what was found.
+    fn take_up(&mut self) {
         let kind = usize::from(self.turn) % KINDS;
         if let Some(rate) = self.found_rate.take() {
             self.rates[kind] = rate;
@@ -118,24 +133,46 @@ impl Stiffness {
         }
         let kinds = if self.directions[STATE].is_empty() { STATE } else { KINDS };
         self.turn = ((kind + 1) % kinds) as u8;
+    }
+
+    /// Takes up what was found in the last step, and tells of it.
+    pub fn accept(&mut self, on: &mut Tools, step: f64, time: f64) {
+        self.take_up();
         if step * self.fastest().0 <= NEAR_LIMIT || self.near_limit == TOLD_AFTER {
             return;
         }
         self.near_limit += 1;
-        if self.near_limit == TOLD_AFTER {
+        if self.near_limit == TOLD_AFTER && !self.hands_over {
             on.notes.add(self.note(on, time));
         }
     }
 
+    /// Whether steps are near the limit, one after the other.
+    pub fn is_near_limit(&self) -> bool {
+        self.near_limit == TOLD_AFTER
+    }
+
+    /// Forgets steps near the limit.
+    pub fn forget_limit(&mut self) {
+        self.near_limit = 0;
+    }
+
+    /// What is fastest, in words: `part` can vibrate with so much.
+    pub fn words(&self, on: &Tools) -> String {
+        let (rate, kind) = self.fastest();
+        let what = if kind == POSITION { "vibrate" } else { "settle" };
+        format!("{} can {what} with {rate:.1e} /s", self.part(on, kind))
+    }
+
     /// Tells of it after a run was taken up again.
     pub fn tell_again(&self, on: &mut Tools, time: f64) {
-        if self.near_limit == TOLD_AFTER {
+        if self.near_limit == TOLD_AFTER && !self.hands_over {
             on.notes.add(self.note(on, time));
         }
     }
 
     /// The fastest rate in 1/s, and of what.
-    fn fastest(&self) -> (f64, usize) {
+    pub fn fastest(&self) -> (f64, usize) {
         let rates = self.rates.iter().copied().zip(0..);
         rates.fold((0.0, POSITION), |fastest, next| if next.0 > fastest.0 { next } else { fastest })
     }
@@ -144,7 +181,7 @@ impl Stiffness {
     pub fn is_hopeless(&self, on: &Tools, step: f64) -> bool {
         let rate = self.fastest().0;
         let Some(control) = on.settings.error_control else { return false };
-        let is_bound = self.near_limit == TOLD_AFTER && step * rate > NEAR_LIMIT;
+        let is_bound = !self.hands_over && self.near_limit == TOLD_AFTER && step * rate > NEAR_LIMIT;
         is_bound && rate * control.horizon > LIMIT * MOST_STEPS
     }
 
@@ -168,15 +205,14 @@ impl Stiffness {
 
     fn note(&self, on: &Tools, time: f64) -> Note {
         let (rate, kind) = self.fastest();
-        let part = self.part(on, kind);
-        let what = if kind == POSITION { "vibrate" } else { "settle" };
+        let (part, words) = (self.part(on, kind), self.words(on));
         let price = match on.settings.error_control {
             Some(control) => format!("about {:.0e} factorisations in this run", 2.0 * rate * control.horizon),
             None => format!("about {:.0e} factorisations for each second", 2.0 * rate),
         };
         let advice = "take the method `index2`";
         let text = format!(
-            "{part} can {what} with {rate:.1e} /s, which keeps explicit steps below {:.1e} s at any tolerance, {price}; near that limit \
+            "{words}, which keeps explicit steps below {:.1e} s at any tolerance, {price}; near that limit \
              reactions are wrong before positions are; {advice}",
             LIMIT / rate
         );

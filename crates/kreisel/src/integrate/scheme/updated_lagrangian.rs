@@ -135,6 +135,7 @@ pub const UPDATED_LAGRANGIAN: Method = Method(&SchemeEntry {
     error_constant: Some(LocalCoordinates::position_error_constant),
     max_turn: 2.0,
     max_turn_se3: 0.5,
+    one_size: false,
     options: &[Parametrization::ENTRY],
     suit: |_| {},
     new: Alpha::<LocalCoordinates>::boxed,

@@ -280,6 +280,11 @@ impl RunSettings {
         }
         let accuracy = self.accuracy();
         let output_step = self.output_step.or(accuracy.map(|_| length / PARTS));
+        let integration = integration.settled();
+        if integration.method != self.integrator.method {
+            let word = integration.method.word();
+            assumptions.push(format!("the method is `{word}`, since steps are of one size"));
+        }
         let least = (1e3 * f64::EPSILON * start.abs().max(end.abs())).max(MIN_STEP);
         for step in [Some(integration.step), output_step].into_iter().flatten() {
             if length / step > MAX_STEPS || step < least {

@@ -113,10 +113,11 @@ impl AccuracyWatch {
 
     /// Looks at a step.
     pub fn accepted(&mut self, machine: &Machine, last: &mut dyn Interval) {
+        let constant = last.report().error_constant;
         let ends = last.ends();
         self.beams.accepted(machine, ends.to);
         self.turns.accepted(&ends);
-        self.steps.accepted(&ends);
+        self.steps.accepted(&ends, constant);
         self.vibrations.accepted(&ends);
         self.limits.accepted(&ends);
         if let Some(samples) = &mut self.samples {

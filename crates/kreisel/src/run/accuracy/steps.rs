@@ -39,7 +39,7 @@ pub(super) struct StepErrorWatch {
     space: Space,
     /// Length of the machine, in m.
     length: f64,
-    /// C_q of the method; absent where its local error is of another order, and is not added up.
+    /// C_q of the method of the last step; absent where its local error is of another order, and is not added up.
     constant: Option<f64>,
     blocks: Vec<ErrorSum>,
     /// Configuration at the start, and the smallest and largest value of each coordinate since.
@@ -88,12 +88,11 @@ impl StepErrorWatch {
         let curvature = vec![0.0; space.dimension()];
         let [first, low, high] = [(); 3].map(|()| start.configuration.clone());
         let pause = (plan.end_time - plan.start_time) / LOOKS;
-        let constant = plan.integration.error_constant();
         let (before, length) = (Vec::new(), system.scales().length);
         Self {
             space,
             length,
-            constant,
+            constant: plan.integration.error_constant(),
             blocks,
             first,
             low,
@@ -116,7 +115,8 @@ impl StepErrorWatch {
     }
 
     /// Takes a step.
-    pub fn accepted(&mut self, ends: &Ends) {
+    pub fn accepted(&mut self, ends: &Ends, constant: Option<f64>) {
+        self.constant = constant;
         let Ends { from, to, .. } = ends;
         let step = to.time - from.time;
         self.space.hat_multiply(&to.velocity, &to.acceleration, &mut self.curvature);
@@ -124,8 +124,7 @@ impl StepErrorWatch {
             true => (&self.before, step + self.step_before),
             false => (&from.acceleration, step),
         };
-        let constant = self.constant.unwrap_or_default();
-        let (cube, factor) = (step.powi(3), constant / span);
+        let (cube, factor) = constant.map_or((0.0, 0.0), |constant| (step.powi(3), constant / span));
         let error = |i: usize| cube * (factor * (to.acceleration[i] - earlier[i]) + self.curvature[i] / 12.0);
         for block in &mut self.blocks {
             block.sum += norm(block.of.velocities.clone().map(error));
