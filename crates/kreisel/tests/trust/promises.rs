@@ -251,6 +251,14 @@ impl Row {
         let forces =
             [found.forces.error, force].map(|error| if largest > 0.0 { error / largest } else { 0.0 });
         let positions = [(found.positions.error / size).max(found.angles.error), error];
+        eprintln!(
+            "{case}: {error:.1e}, {:.1e} reported{}; forces {:.1e}, {:.1e} reported; {} runs",
+            positions[0],
+            if is_told { ", missed" } else { "" },
+            forces[1],
+            forces[0],
+            found.runs
+        );
         for (kind, [told, is]) in [positions, forces].into_iter().enumerate() {
             if is > ROUNDING.max(REFERENCE * accuracy) {
                 self.reported[kind] += 1;

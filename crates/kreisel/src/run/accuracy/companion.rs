@@ -29,6 +29,8 @@ const TINY: f64 = 1e-6;
 /// Errors of positions and angles above this part of their range are told.
 const MAX_ERROR: f64 = 0.02;
 
+/// A torque below this part of that of a force at the machine's length is none, and a force likewise.
+const SLIGHT: f64 = 1e-3;
 /// Errors of positions and angles below this part of their size are rounding.
 const ROUNDED: f64 = 1e-9;
 /// Differences, in lengths of the machine and rad, by whose growth a motion is seen to forget its start; how many of them it
@@ -332,12 +334,12 @@ impl Units {
             angle.max(REST),
             velocity.max(REST * length * angular_velocity.max(1.0 / time)),
             angular_velocity.max(REST * (velocity / length).max(1.0 / time)),
-            force.max(REST * torque / length),
-            torque.max(REST * length * force),
-            mean_force.max(REST * mean_torque / length),
-            mean_torque.max(REST * length * mean_force),
-            peak_force.max(REST * peak_torque / length),
-            peak_torque.max(REST * length * peak_force),
+            force.max(SLIGHT * torque / length),
+            torque.max(SLIGHT * length * force),
+            mean_force.max(SLIGHT * mean_torque / length),
+            mean_torque.max(SLIGHT * length * mean_force),
+            peak_force.max(SLIGHT * peak_torque / length),
+            peak_torque.max(SLIGHT * length * peak_force),
         ]
     }
 }
