@@ -1,6 +1,8 @@
 //! A step allocates nothing: everything is made at the start.
 
-use kreisel::integrate::{EXPLICIT8, INDEX2, INDEX3, Integrator, Method, Parameters, Settings};
+use kreisel::integrate::{
+    EXPLICIT8, EXTRAPOLATED, INDEX2, INDEX3, Integrator, Method, Parameters, SYMPLECTIC, Settings,
+};
 use kreisel::lie::Group;
 use kreisel::machine::Machine;
 use kreisel::solve::newton::Refresh;
@@ -25,7 +27,7 @@ fn allocations_of_a_thousand_steps(method: Method, group: Group, refresh: Refres
 
 #[test]
 fn steps_of_the_heavy_top_allocate_nothing() {
-    for method in [INDEX3, INDEX2, EXPLICIT8] {
+    for method in [INDEX3, INDEX2, EXPLICIT8, EXTRAPOLATED, SYMPLECTIC] {
         for group in [Group::So3xR3, Group::Se3] {
             for refresh in [Refresh::EveryIteration, Refresh::EveryStep, Refresh::WhenSlow] {
                 let allocations = allocations_of_a_thousand_steps(method, group, refresh);

@@ -242,10 +242,10 @@ impl Extrapolated {
         let sum = |weights: &[f64], of: &dyn Fn(&Values) -> f64| {
             columns.iter().zip(weights).map(|(column, weight)| weight * of(&column.state.now)).sum::<f64>()
         };
-        for i in 0..values.velocity.len() {
+        for (i, lower) in lower.iter_mut().enumerate() {
             let of = |now: &Values| now.velocity[i];
             values.velocity[i] = sum(weights, &of);
-            lower[i] = sum(lower_weights, &of) - values.velocity[i];
+            *lower = sum(lower_weights, &of) - values.velocity[i];
             values.acceleration[i] = sum(weights, &|now| now.acceleration[i]);
         }
         self.estimates[1] = on.judge.speed(&on.shape, lower);
