@@ -107,13 +107,27 @@ fn conclude(result: Result<(), String>) -> ExitCode {
 }
 
 /// Experiments whose figures the book shows.
-const FIGURES: [&str; 6] = [
+const FIGURES: [&str; 20] = [
     "lie-algebra-eq53",
     "lie-algebra-fig06",
+    "lie-algebra-fig07",
+    "lie-algebra-fig11",
+    "lie-algebra-fig18",
+    "lie-group-fig2",
     "lie-group-fig4",
+    "lie-group-fig6",
+    "projection-fig1",
     "projection-fig2",
+    "scaling-fig3",
     "scaling-fig4",
+    "scaling-fig8",
+    "scaling-fig10",
+    "scaling-fig11",
     "soi2-fig1",
+    "soi2-fig2",
+    "soi2-fig4",
+    "soi2-fig6",
+    "soi2-fig7",
 ];
 
 /// Tests that compare what is generated write it when asked to; the command draws the book's figures.

@@ -3,7 +3,7 @@
 use kreisel_papers::experiment::{EXPERIMENTS, Finished, Progress, RunTime, run_all};
 
 /// Every id, so that none is lost and none comes unseen.
-const IDS: [&str; 49] = [
+const IDS: [&str; 51] = [
     "lie-algebra-eq53",
     "lie-algebra-fig03",
     "lie-algebra-fig04",
@@ -52,6 +52,8 @@ const IDS: [&str; 49] = [
     "soi2-fig7",
     "step-control-work-precision",
     "step-control-two-scales",
+    "step-control-equal-error",
+    "step-control-accuracy",
     "validation-other-programs",
 ];
 

@@ -6,12 +6,15 @@
 
 mod cam;
 mod check;
+mod equal_error;
 mod heavy_top;
 mod ladder;
 mod lie_algebra;
 mod lie_group;
+mod motion;
 #[cfg(test)]
 mod mutations;
+mod named_accuracy;
 mod progress;
 mod projection;
 mod registry;
@@ -34,6 +37,7 @@ pub use table::{Table, number};
 pub use validation::markdown_table as validation_table;
 
 use kreisel::report::figure::{FigureStyle, Series};
+use motion::run_into;
 use std::error::Error;
 
 /// One experiment of a paper.

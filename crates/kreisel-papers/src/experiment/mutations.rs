@@ -27,6 +27,7 @@ const NOTICED: &[(Mutation, &str)] = &[
     (Mutation::Reference, "soi2-fig1"),
     (Mutation::Damping, "soi2-theorem1"),
     (Mutation::EarlyStop, "soi2-fig7"),
+    (Mutation::Accuracy, "step-control-accuracy"),
 ];
 
 fn outcome(id: &str) -> Option<Outcome> {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use kreisel::integrate::{IterationMatrix, Parameters, Predictor, Settings, Start, StepChange};
+use kreisel::integrate::{ErrorControl, IterationMatrix, Parameters, Predictor, Settings, Start, StepChange};
 use kreisel::lie::Vector3;
 
 /// A mistake.
@@ -44,18 +44,27 @@ pub enum Mutation {
     UncorrectedStep,
     /// An exact value at the wrong time.
     Reference,
+    /// A run that keeps to five times the accuracy that it was asked for.
+    Accuracy,
+    /// Steps by a tolerance that is a hundred times as large as the one that was given.
+    Tolerance,
 }
 
 thread_local! {
     static ACTIVE: Cell<Option<Mutation>> = const { Cell::new(None) };
 }
 
-/// Runs something with a mistake.
-pub fn with<T>(mutation: Mutation, run: impl FnOnce() -> T) -> T {
-    ACTIVE.set(Some(mutation));
+/// Runs something with a mistake, or without one.
+pub fn with<T>(mutation: impl Into<Option<Mutation>>, run: impl FnOnce() -> T) -> T {
+    let before = ACTIVE.replace(mutation.into());
     let outcome = run();
-    ACTIVE.set(None);
+    ACTIVE.set(before);
     outcome
+}
+
+/// The mistake that is made on this thread.
+pub fn active() -> Option<Mutation> {
+    ACTIVE.get()
 }
 
 /// Whether a mistake is made.
@@ -86,6 +95,10 @@ pub fn settings(settings: Settings) -> Settings {
         Some(Mutation::UncorrectedStep) => {
             settings.with_step_change(StepChange { adjust_acceleration: false, ..settings.step_change() })
         }
+        Some(Mutation::Tolerance) => {
+            let loose = |control: ErrorControl| ErrorControl { rtol: 100.0 * control.rtol, ..control };
+            settings.with_error_control(settings.error_control().map(loose))
+        }
         Some(Mutation::EarlyStop) => settings.with_newton_tolerances(1e-3, 1e-3),
         _ => settings,
     }
@@ -111,4 +124,9 @@ pub fn reaction(multiplier: f64) -> f64 {
 /// Distance in time at which an exact value is looked up.
 pub fn reference(distance: f64) -> f64 {
     if is_active(Mutation::Reference) { 0.0 } else { distance }
+}
+
+/// The accuracy that a run keeps to.
+pub fn accuracy(wanted: f64) -> f64 {
+    if is_active(Mutation::Accuracy) { 5.0 * wanted } else { wanted }
 }

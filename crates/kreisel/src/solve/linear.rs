@@ -12,6 +12,7 @@ use super::block::{BlockMatrix, BlockPattern};
 use super::dense::DenseLu;
 use super::dropped::DroppedBlockSolver;
 use super::kernel::{self, BlockTarget, DenseBlock};
+use super::plain::PlainLu;
 use super::sparse_lu::{SparseLu, SparseLuError};
 
 /// What a group of unknowns is.
@@ -65,6 +66,7 @@ enum LuFactors {
     Dense(DenseLu),
     Sparse { lu: Box<SparseLu>, adapted: bool },
     Dropped(Box<DroppedBlockSolver>),
+    Plain(Box<PlainLu>),
 }
 
 /// Largest number of unknowns for which dense factors are faster, by measurement on chains.
@@ -102,6 +104,16 @@ impl LinearSolver {
         Self::new(pattern, roles)
     }
 
+    /// Eliminates without exchange of rows and without balancing, primary unknowns first: for studies.
+    pub fn plain(is_primary: &[bool]) -> Self {
+        Self { kind: LuFactors::Plain(Box::new(PlainLu::new(is_primary))), norm: 0.0, balanced: None }
+    }
+
+    /// Whether it does.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.kind, LuFactors::Plain(_))
+    }
+
     /// Factors a matrix of the pattern; allocates only the first time, and where the matrix looks singular.
     ///
     /// Such a matrix is balanced and factored again. The factors depend on nothing but the matrix.
@@ -109,6 +121,9 @@ impl LinearSolver {
         self.balanced = None;
         let plain = self.factor_given(matrix);
         let dense = matches!(self.kind, LuFactors::Dense(_));
+        if self.is_plain() {
+            return plain;
+        }
         if plain.is_ok_and(|health| !dense || health.smallest_pivot_ratio >= DOUBTFUL_RATIO) {
             return plain;
         }
@@ -144,6 +159,7 @@ impl LinearSolver {
     fn factor_given(&mut self, matrix: &BlockMatrix) -> Result<Health, SingularMatrix> {
         match &mut self.kind {
             LuFactors::Dense(lu) => factor_dense(lu, matrix),
+            LuFactors::Plain(lu) => lu.factor(matrix),
             LuFactors::Dropped(solver) => solver.factor(matrix).map_err(|error| singular(error, matrix)),
             LuFactors::Sparse { lu, adapted } => {
                 // At first, parts that are singular by themselves (massless ones) join their neighbours.
@@ -173,7 +189,7 @@ impl LinearSolver {
                 lu.merge(parts).unwrap_or(false)
             }
             LuFactors::Dropped(solver) => solver.merge(parts),
-            LuFactors::Dense(_) => parts.is_empty(),
+            LuFactors::Dense(_) | LuFactors::Plain(_) => parts.is_empty(),
         }
     }
 
@@ -186,6 +202,7 @@ impl LinearSolver {
             LuFactors::Dense(lu) => lu.solve(rhs),
             LuFactors::Sparse { lu, .. } => lu.solve(rhs),
             LuFactors::Dropped(solver) => solver.solve(rhs),
+            LuFactors::Plain(lu) => lu.solve(rhs),
         }
         if let Some(balanced) = &self.balanced {
             balanced.scale_solution(rhs);
@@ -208,6 +225,8 @@ impl LinearSolver {
             LuFactors::Sparse { lu, .. } => lu.factor_work() / lu.factor_value_count().max(1) as f64,
             // Each iteration solves with the factors, which costs more than to make them.
             LuFactors::Dropped(_) => 1.0,
+            // A new matrix in every step, as without factors that are kept.
+            LuFactors::Plain(_) => 1.0,
         }
     }
 
@@ -220,6 +239,7 @@ impl LinearSolver {
             LuFactors::Dense(lu) => lu.condition_estimate(),
             LuFactors::Sparse { lu, .. } => self.norm * inverse_norm(|x| lu.solve(x), size),
             LuFactors::Dropped(solver) => self.norm * inverse_norm(|x| solver.solve(x), size),
+            LuFactors::Plain(lu) => self.norm * inverse_norm(|x| lu.solve(x), size),
         }
     }
 }

@@ -9,4 +9,5 @@ mod dropped;
 pub mod kernel;
 pub mod linear;
 pub mod newton;
+mod plain;
 pub mod sparse_lu;

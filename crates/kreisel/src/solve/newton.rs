@@ -79,6 +79,16 @@ pub enum Stop {
     SmallResidual,
 }
 
+/// How the linear equations of an iteration are solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Elimination {
+    /// With pivots that are chosen and judged, in balanced equations where that is needed.
+    #[default]
+    Careful,
+    /// With pivots as they come, primary unknowns first, and nothing else: to see what a scaling is worth.
+    Plain,
+}
+
 /// Settings of the iteration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NewtonSettings {
@@ -93,6 +103,8 @@ pub struct NewtonSettings {
     pub residual_limits: [f64; 2],
     /// Whether corrections that lead uphill are cut; without it every correction is taken whole.
     pub line_search: bool,
+    /// How linear equations are solved.
+    pub elimination: Elimination,
 }
 
 impl Default for NewtonSettings {
@@ -103,6 +115,7 @@ impl Default for NewtonSettings {
             stop: Stop::default(),
             residual_limits: [0.0; 2],
             line_search: true,
+            elimination: Elimination::default(),
         }
     }
 }
@@ -377,6 +390,10 @@ impl Newton {
         system: &mut S,
         settings: &NewtonSettings,
     ) -> Result<usize, NewtonFailure> {
+        if settings.elimination == Elimination::Plain && !self.solver.is_plain() {
+            self.solver = LinearSolver::plain(&self.is_primary);
+            self.has_factors = false;
+        }
         let kept = self.has_factors && self.keeps(settings.refresh);
         let mut stale = kept;
         let mut renew = !kept;

@@ -1,6 +1,6 @@
 //! Runs of flexible machines as [BrulsCardonaArnold2012, §7] describes them, and how their errors fall.
 
-use super::super::{Check, ExperimentError, Outcome, number};
+use super::super::{Check, ExperimentError, Outcome, Progress, number};
 use kreisel::integrate::{
     INDEX3, Integrator, IterationMatrix, Method, Observer, Parameters, Parametrization, Predictor, Settings,
     Start, Statistics, UPDATED_LAGRANGIAN,
@@ -8,7 +8,7 @@ use kreisel::integrate::{
 use kreisel::machine::{Machine, SettingTexts};
 use kreisel::part::MachineReader;
 use kreisel::report::figure::Series;
-use kreisel::run::{Recorder, RunEnding, RunError, Trajectory};
+use kreisel::run::{Recorder, Trajectory};
 use kreisel::solve::newton::{NewtonSettings, Refresh};
 
 /// The methods of the paper with its names.
@@ -53,17 +53,7 @@ pub fn run(
 ) -> Result<(Trajectory, Statistics), ExperimentError> {
     #[cfg(test)]
     let settings = crate::problem::mutation::settings(settings);
-    let mut plan = machine.plan()?;
-    (plan.end_time, plan.integration) = (end, settings);
-    let mut run = machine.start(&plan)?;
-    let mut recorder = Recorder::new(machine, Some(output_step), Trajectory::new(machine));
-    let ending = run.advance(&mut recorder);
-    let trajectory = recorder.finish(run.integration().values())?;
-    match ending {
-        RunEnding::Failed(error) => Err(error.into()),
-        RunEnding::Refused(error) => Err(RunError::Refused(error).into()),
-        RunEnding::Done | RunEnding::Event(_) | RunEnding::Stopped => Ok((trajectory, run.statistics())),
-    }
+    super::super::run_into(machine, settings, end, output_step, Trajectory::new(machine))
 }
 
 /// The same without a new start at corners of the inputs, which lie on steps: with steps far above the
@@ -120,21 +110,30 @@ pub fn over_time(trajectory: &Trajectory, values: &[f64], name: &str, label: &st
     Series::new(name, trajectory.times.clone(), values.to_vec()).labelled("t [s]", label)
 }
 
-/// Largest distance between the signals of two runs, relative to the largest size of the second.
-pub fn error(run: &Trajectory, reference: &Trajectory, names: &[&str]) -> Result<f64, ExperimentError> {
-    let (mut distances, mut sizes) = (vec![0.0; reference.times.len()], vec![0.0; reference.times.len()]);
-    for name in names {
-        let (found, exact) = (signal(run, name)?, signal(reference, name)?);
-        if found.len() != exact.len() {
-            return Err(format!("`{name}` was recorded {} and {} times", found.len(), exact.len()).into());
-        }
-        for (place, (found, exact)) in found.iter().zip(exact).enumerate() {
-            distances[place] += (found - exact) * (found - exact);
-            sizes[place] += exact * exact;
-        }
-    }
-    let largest = |values: &[f64]| values.iter().fold(0.0_f64, |largest, value| largest.max(*value)).sqrt();
-    Ok(largest(&distances) / largest(&sizes))
+/// Some signals of a run.
+type Values = Vec<Vec<f64>>;
+
+fn values(run: &Trajectory, names: &[&str]) -> Result<Values, ExperimentError> {
+    names.iter().map(|name| signal(run, name).map(<[f64]>::to_vec)).collect()
+}
+
+/// The limit of two runs of second order, the second with half the size.
+fn extrapolated(coarse: &Values, fine: &Values) -> Values {
+    let limit = |(coarse, fine): (&f64, &f64)| fine + (fine - coarse) / 3.0;
+    coarse.iter().zip(fine).map(|(coarse, fine)| coarse.iter().zip(fine).map(limit).collect()).collect()
+}
+
+/// Largest distance between vectors of two runs, relative to the largest size of the second; not a number where they were not
+/// recorded as often.
+fn error(run: &Values, reference: &Values) -> f64 {
+    let count = reference.iter().chain(run).map(Vec::len).max().unwrap_or(0);
+    let norm = |square: &dyn Fn(usize, usize) -> f64| {
+        let at = |time: usize| (0..reference.len()).map(|row| square(row, time)).sum::<f64>();
+        (0..count).map(at).fold(0.0, |largest, next| if next <= largest { largest } else { next }).sqrt()
+    };
+    let at = |values: &Values, row: usize, time: usize| values[row].get(time).copied().unwrap_or(f64::NAN);
+    let distance = norm(&|row, time| (at(run, row, time) - at(reference, row, time)).powi(2));
+    distance / norm(&|row, time| at(reference, row, time).powi(2))
 }
 
 /// Errors of several quantities over a step size or a length of elements.
@@ -143,22 +142,53 @@ pub struct Convergence {
     quantities: Vec<&'static str>,
     sizes: Vec<f64>,
     errors: Vec<Vec<f64>>,
+    /// How much more accurate the reference is than the finest run, for each quantity.
+    better: Vec<f64>,
 }
 
-/// How far an observed order may lie from two.
-const TOLERANCE: f64 = 0.2;
+/// A quantity: its name and its signals.
+pub type Quantity<'a> = (&'static str, &'a [&'a str]);
+
+/// How much more accurate a reference should be than the finest run that is judged by it.
+pub const BETTER: f64 = 1000.0;
 
 impl Convergence {
-    /// Without errors yet.
-    pub fn new(name: impl Into<String>, quantities: &[&'static str]) -> Self {
-        let errors = vec![Vec::new(); quantities.len()];
-        Self { name: name.into(), quantities: quantities.to_vec(), sizes: Vec::new(), errors }
-    }
-
-    /// Adds the errors for a size.
-    pub fn push(&mut self, size: f64, errors: &[f64]) {
-        self.sizes.push(size);
-        self.errors.iter_mut().zip(errors).for_each(|(list, error)| list.push(*error));
+    /// Errors of runs of some sizes against what is extrapolated from finer ones, each with half the size of the one before.
+    pub fn measure(
+        name: impl Into<String>,
+        quantities: &[Quantity],
+        sizes: &[f64],
+        finer: [f64; 3],
+        progress: &Progress,
+        run: impl Fn(f64) -> Result<Trajectory, ExperimentError>,
+    ) -> Result<Self, ExperimentError> {
+        let mut runs: Vec<(f64, Vec<Values>)> = Vec::new();
+        for size in sizes.iter().chain(&finer) {
+            if runs.iter().all(|(known, _)| known != size) {
+                let found = run(*size)?;
+                let of_quantities = quantities.iter().map(|(_, names)| values(&found, names));
+                runs.push((*size, of_quantities.collect::<Result<_, _>>()?));
+            }
+            progress.advance();
+        }
+        let of = |size: f64, quantity: usize| {
+            runs.iter().find(|(known, _)| *known == size).map(|(_, found)| &found[quantity])
+        };
+        let (mut errors, mut better) = (Vec::new(), Vec::new());
+        for quantity in 0..quantities.len() {
+            let at = |size: f64| of(size, quantity).ok_or("every size was run");
+            let earlier = extrapolated(at(finer[0])?, at(finer[1])?);
+            let reference = extrapolated(at(finer[1])?, at(finer[2])?);
+            let found: Vec<f64> = sizes
+                .iter()
+                .map(|size| Ok(error(at(*size)?, &reference)))
+                .collect::<Result<_, ExperimentError>>()?;
+            // The earlier of the two references is the worse one, so that their distance bounds the error of the later.
+            better.push(found[found.len() - 1] / error(&earlier, &reference));
+            errors.push(found);
+        }
+        let names = quantities.iter().map(|(name, _)| *name).collect();
+        Ok(Self { name: name.into(), quantities: names, sizes: sizes.to_vec(), errors, better })
     }
 
     /// Adds rows of a table: name, size, and error and order for each quantity.
@@ -188,11 +218,31 @@ impl Convergence {
         }
     }
 
-    /// Checks that every quantity converges with second order.
-    pub fn check_order(&self, outcome: &mut Outcome) {
+    /// Checks that every quantity converges with second order, over all sizes, and that the reference is so much better.
+    pub fn check_order(&self, outcome: &mut Outcome, tolerance: f64, better: f64) {
         for (quantity, errors) in self.quantities.iter().zip(&self.errors) {
             let name = format!("order in {quantity}, {}", self.name);
-            outcome.check(Check::slope(name, 2.0, &self.sizes, errors, TOLERANCE));
+            outcome.check(Check::slope(name, 2.0, &self.sizes, errors, tolerance));
+        }
+        self.check_reference(outcome, better);
+    }
+
+    /// The same between neighbouring sizes, with a reference that is as much better as it should be.
+    pub fn check_every_order(&self, outcome: &mut Outcome, tolerance: f64) {
+        for (quantity, errors) in self.quantities.iter().zip(&self.errors) {
+            for (errors, sizes) in errors.windows(2).zip(self.sizes.windows(2)) {
+                let name = format!("order in {quantity} at h = {}, {}", sizes[1], self.name);
+                outcome.check(Check::slope(name, 2.0, sizes, errors, tolerance));
+            }
+        }
+        self.check_reference(outcome, BETTER);
+    }
+
+    fn check_reference(&self, outcome: &mut Outcome, least: f64) {
+        for (quantity, better) in self.quantities.iter().zip(&self.better) {
+            let label =
+                format!("error of the finest run over that of the reference, {quantity}, {}", self.name);
+            outcome.check(Check::at_least(label, least, *better));
         }
     }
 }
