@@ -5,6 +5,7 @@ use kreisel::integrate::{Settings, Statistics};
 use kreisel::machine::Machine;
 use kreisel::results::{NodeState, WriteError};
 use kreisel::run::{Record, Recorder, RunEnding, RunError, Sink};
+use rayon::prelude::*;
 
 /// Runs a machine until a time, and gives records at multiples of `output_step` to a sink.
 pub fn run_into<S: Sink>(
@@ -25,6 +26,15 @@ pub fn run_into<S: Sink>(
         RunEnding::Refused(error) => Err(RunError::Refused(error).into()),
         RunEnding::Done | RunEnding::Event(_) | RunEnding::Stopped => Ok((sink, run.statistics())),
     }
+}
+
+/// Does the same with all items, on all cores; a mistake that a test makes goes along.
+pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    #[cfg(test)]
+    let mistake = crate::problem::mutation::active();
+    #[cfg(test)]
+    let work = |item: &T| crate::problem::mutation::with(mistake, || work(item));
+    items.par_iter().map(|item| work(item)).collect()
 }
 
 /// Positions and rotations of all nodes, at each output time.

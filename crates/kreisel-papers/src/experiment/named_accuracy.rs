@@ -4,7 +4,7 @@
 //! The solutions are of another kind: a rod that swings in its angle, the heavy top in the reduced equations on SO(3), both by
 //! extrapolation to round-off, and a mass on a spring in closed form.
 
-use super::motion::{Poses, distance};
+use super::motion::{Poses, distance, in_parallel};
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::problem::{HeavyTop, ode};
 use kreisel::lie::space::quaternion;
@@ -13,7 +13,6 @@ use kreisel::machine::SettingTexts;
 use kreisel::part::MachineReader;
 use kreisel::report::figure::{FigureStyle, Panel, Series};
 use kreisel::run::Job;
-use rayon::prelude::*;
 
 /// The accuracies that are named.
 const ACCURACIES: [f64; 4] = [1e-2, 1e-3, 1e-4, 1e-5];
@@ -164,19 +163,11 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
     let headings = ["machine", "accuracy", "steps", "error/accuracy", "said/accuracy", "warnings"];
     let panel = Panel::log_log("true error over the accuracy");
     let mut outcome = Outcome::new(Table::new(headings), FigureStyle::side_by_side([panel]));
-    #[cfg(test)]
-    let mistake = crate::problem::mutation::active();
-    let found: Vec<Result<Found, ExperimentError>> = pairs
-        .par_iter()
-        .map(|(case, accuracy)| {
-            let of_pair = || case.run(*accuracy);
-            #[cfg(test)]
-            let of_pair = || crate::problem::mutation::with(mistake, || case.run(*accuracy));
-            let found = of_pair();
-            progress.advance();
-            found
-        })
-        .collect();
+    let found = in_parallel(&pairs, |(case, accuracy)| {
+        let found = case.run(*accuracy);
+        progress.advance();
+        found
+    });
     let mut errors = Vec::new();
     for ((case, accuracy), found) in pairs.iter().zip(found) {
         let found = found?;

@@ -21,6 +21,8 @@ struct Case<'a> {
     initial: Initial,
     end: f64,
     spectral_radius: f64,
+    /// Most steps over fixed ones of equal error.
+    most: f64,
     /// Configuration and velocity at equally spaced times, the last one the end.
     solution: Samples,
 }
@@ -105,11 +107,15 @@ fn norm(values: &[f64]) -> f64 {
 }
 
 /// Largest and smallest error over the tolerance may differ by this factor.
-const PROPORTIONAL: f64 = 10.0;
+const PROPORTIONAL: f64 = 4.0;
 
 /// Steps over fixed ones of equal error, geometric mean over the tolerances: nothing is to be gained on motions that are equally
 /// fast all the time, and as much lost at most.
 const EFFICIENT: f64 = 1.5;
+
+/// The same for the slider-crank: errors that fixed steps make on one half of a turn cancel on the other, and the estimate
+/// counts the part of the local error that the constraints take away again.
+const CANCELLING: f64 = 2.5;
 
 /// Largest part of steps taken back, over all tolerances.
 const TAKEN_BACK: f64 = 0.03;
@@ -150,7 +156,7 @@ fn rows(
     }
     let label = |what: &str| format!("{}, {}: {what}", case.name, method.word());
     let mean = (logarithms / tolerances.len() as f64).exp();
-    outcome.check(Check::at_most(label("steps over fixed ones of equal error, mean"), EFFICIENT, mean));
+    outcome.check(Check::at_most(label("steps over fixed ones of equal error, mean"), case.most, mean));
     let part = taken_back / steps.iter().sum::<f64>();
     outcome.check(Check::at_most(label("part of steps taken back"), TAKEN_BACK, part));
     let curve = Series::new(method.word(), steps, errors);
@@ -236,6 +242,7 @@ pub fn work_precision(progress: &Progress) -> Result<Outcome, ExperimentError> {
         initial: top.initial(),
         end: 1.0,
         spectral_radius: 0.9,
+        most: EFFICIENT,
         solution: top.reference(&times).iter().map(sample).collect(),
     };
     for method in METHODS {
@@ -254,6 +261,7 @@ pub fn work_precision(progress: &Progress) -> Result<Outcome, ExperimentError> {
         initial: pendulum.initial(),
         end: 0.5,
         spectral_radius: 0.2,
+        most: EFFICIENT,
         solution: times.iter().map(sample).collect(),
     };
     rows(&mut outcome, 3, &case, INDEX3, &TOLERANCES, progress)?;
@@ -268,11 +276,12 @@ fn machines(outcome: &mut Outcome, progress: &Progress) -> Result<(), Experiment
     let four_bar = FOUR_BAR.replace("elements = 10", BAR_ELEMENTS);
     let four_bar = Machine::from_text("four-bar", &four_bar)?;
     // The fastest vibrations of the bars, which no step resolves, would ring on in v with less damping.
-    for (panel, name, machine, spectral_radius, tolerance) in
-        [(1, "slider-crank", &crank, 0.9, 1e-8), (2, "flexible four-bar", &four_bar, 0.6, 1e-7)]
-    {
+    for (panel, name, machine, spectral_radius, tolerance, most) in [
+        (1, "slider-crank", &crank, 0.9, 1e-8, CANCELLING),
+        (2, "flexible four-bar", &four_bar, 0.6, 1e-7, EFFICIENT),
+    ] {
         let (dae, initial) = (machine.system(), machine.initial().clone());
-        let mut case = Case { name, dae, initial, end: 1.0, spectral_radius, solution: Vec::new() };
+        let mut case = Case { name, dae, initial, end: 1.0, spectral_radius, most, solution: Vec::new() };
         case.solve(tolerance, TIMES)?;
         for method in METHODS {
             rows(outcome, panel, &case, method, &TOLERANCES, progress)?;
@@ -299,6 +308,7 @@ pub fn two_scales(progress: &Progress) -> Result<Outcome, ExperimentError> {
             initial: orbit.initial(),
             end,
             spectral_radius: 0.9,
+            most: EFFICIENT,
             solution: vec![[q.to_vec(), v.to_vec()]],
         };
         let run = case.controlled(INDEX2, tolerance)?;

@@ -46,7 +46,7 @@ pub enum Mutation {
     Reference,
     /// A run that keeps to five times the accuracy that it was asked for.
     Accuracy,
-    /// Steps by a tolerance that is ten times as large as the one that was given.
+    /// Steps by a tolerance that is a hundred times as large as the one that was given.
     Tolerance,
 }
 
@@ -96,7 +96,7 @@ pub fn settings(settings: Settings) -> Settings {
             settings.with_step_change(StepChange { adjust_acceleration: false, ..settings.step_change() })
         }
         Some(Mutation::Tolerance) => {
-            let loose = |control: ErrorControl| ErrorControl { rtol: 10.0 * control.rtol, ..control };
+            let loose = |control: ErrorControl| ErrorControl { rtol: 100.0 * control.rtol, ..control };
             settings.with_error_control(settings.error_control().map(loose))
         }
         Some(Mutation::EarlyStop) => settings.with_newton_tolerances(1e-3, 1e-3),

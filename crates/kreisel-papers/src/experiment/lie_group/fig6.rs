@@ -5,7 +5,7 @@
 
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use super::flexible::{
-    Convergence, METHODS, Quantity, as_published, check_counts, iterations, machine, over_time,
+    BETTER, Convergence, METHODS, Quantity, as_published, check_counts, iterations, machine, over_time,
     published_iterations, run, settings, signal,
 };
 use kreisel::integrate::{Parameters, Settings};
@@ -22,10 +22,12 @@ const SPECTRAL_RADIUS: f64 = 0.9;
 /// Step size of the long runs.
 const STEP: f64 = 0.02;
 
-/// End of the runs for the convergence plots, their step sizes and those of their reference.
+/// End of the runs for the convergence plots, their step sizes, those of their reference, and how much more accurate that must
+/// be. Vibrations of 5e-10 of the motion, which are followed by some steps and not by others, limit it.
 const END: f64 = 1.0;
-const STEPS: [f64; 4] = [0.005, 0.0025, 0.00125, 6.25e-4];
+const STEPS: [f64; 3] = [0.01, 0.005, 0.0025];
 const FINER_STEPS: [f64; 3] = [6.25e-4, 3.125e-4, 1.5625e-4];
+const BETTER_IN_TIME: f64 = 50.0;
 
 const MIDDLE: [&str; 3] =
     ["bc.at-0.5.displacement.x", "bc.at-0.5.displacement.y", "bc.at-0.5.displacement.z"];
@@ -106,13 +108,11 @@ fn in_time(
     settings: Settings,
     progress: &Progress,
 ) -> Result<(), ExperimentError> {
-    // Errors are as small as 3e-9: what Newton's iteration leaves must be far below.
-    let tight = settings.with_newton_tolerances(1e-13, 1e-15).with_multiplier_slack(10.0);
-    let motion = |step: f64| run(linkage, tight.with_step(step), END, STEPS[0]).map(|(run, _)| run);
+    let motion = |step: f64| run(linkage, settings.with_step(step), END, STEPS[0]).map(|(run, _)| run);
     let convergence = Convergence::measure(name, &QUANTITIES, &STEPS, FINER_STEPS, progress, motion)?;
     convergence.tabulate(outcome, 6);
     convergence.draw(outcome, 2, "step size h [s]");
-    convergence.check_order(outcome, TOLERANCE);
+    convergence.check_order(outcome, TOLERANCE, BETTER_IN_TIME);
     Ok(())
 }
 
@@ -129,6 +129,6 @@ fn in_space(outcome: &mut Outcome, settings: Settings, progress: &Progress) -> R
     let name = format!("in space, h = {}", number(settings.step()));
     let convergence = Convergence::measure(name, &QUANTITIES, &LENGTHS, FINER_LENGTHS, progress, motion)?;
     convergence.tabulate(outcome, 6);
-    convergence.check_order(outcome, TOLERANCE);
+    convergence.check_order(outcome, TOLERANCE, BETTER);
     Ok(())
 }
