@@ -66,6 +66,8 @@ pub(crate) struct BlockSystem {
     pub compliance: Vec<f64>,
     /// Right side, then solution.
     pub unknowns: Vec<f64>,
+    right_side: Vec<f64>,
+    correction: Vec<f64>,
     pub residual: ResidualValues,
     /// Requests that were answered by differences.
     pub differenced: u64,
@@ -77,6 +79,9 @@ pub(crate) struct BlockSystem {
 /// Largest number of iterations for consistent positions, nonlinear nonholonomic constraints and forces
 /// nonlinear in λ.
 pub(crate) const MAX_ITERATIONS: usize = 50;
+
+/// Refinements of a solution with compliant constraints.
+const REFINEMENTS: usize = 2;
 
 /// Nonholonomic constraints count as met below this part of the velocities.
 pub(crate) const NONHOLONOMIC_TOLERANCE: f64 = 1e-13;
@@ -95,6 +100,8 @@ impl BlockSystem {
             stressed: Vec::new(),
             compliance: Vec::new(),
             unknowns: vec![0.0; layout.pattern.row_count()],
+            right_side: vec![0.0; layout.pattern.row_count()],
+            correction: vec![0.0; layout.pattern.row_count()],
             residual: ResidualValues::zeros(&shape),
             differenced: 0,
             evaluations: 0,
@@ -215,7 +222,16 @@ impl BlockSystem {
 
     pub fn solve(&mut self) -> Result<(), KktFailure> {
         self.check_finite()?;
+        self.right_side.copy_from_slice(&self.unknowns);
         self.solver.solve(&mut self.unknowns);
+        // Pivots as small as compliance have few digits, and nobody iterates here.
+        let refinements = if self.compliance.is_empty() { 0 } else { REFINEMENTS };
+        for _ in 0..refinements {
+            self.correction.copy_from_slice(&self.right_side);
+            self.matrix.multiply_add(-1.0, &self.unknowns, &mut self.correction);
+            self.solver.solve(&mut self.correction);
+            self.unknowns.iter_mut().zip(&self.correction).for_each(|(value, change)| *value += change);
+        }
         self.check_finite()
     }
 

@@ -81,8 +81,8 @@ fn compare(side: usize, stiffness: f64, joints: bool) -> (f64, usize) {
 fn iteration_gives_the_solution_of_the_factors_with_and_without_joints() {
     for joints in [false, true] {
         let (difference, iterations) = compare(4, 0.1, joints);
-        // Residuals of 1e-10 of the first, times a condition of about ten.
-        assert!(difference < 1e-8, "{difference:e}");
+        // Residuals of 1e-6 of the first, times a condition of about ten.
+        assert!(difference < 1e-5, "{difference:e}");
         assert!((1..40).contains(&iterations), "{iterations}");
     }
 }
