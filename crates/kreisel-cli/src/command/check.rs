@@ -11,6 +11,8 @@ use std::io;
 
 /// Explain a model without running it: bodies, mass, degrees of freedom, constraints, what was assumed.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  kreisel check models/door.toml")]
 pub struct Check {
     #[command(flatten)]
     model: Model,

@@ -13,8 +13,8 @@ use std::process::{Command, Stdio};
 /// none, the path of the page is all that is printed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  kreisel view
-  kreisel view results/heavy-top")]
+  kreisel view results/heavy-top
+  kreisel view")]
 pub struct View {
     /// The folder of the results; the newest run in `results` if not given
     #[arg(value_name = "DIR")]

@@ -11,6 +11,8 @@ use tiny_skia::{
 
 /// Pixels for each unit of the figure: sharp on screens of high resolution and in print.
 const SCALE: f32 = 2.0;
+/// Width of the line around bold letters, in sizes of letters: one font does for both.
+const BOLD: f32 = 0.05;
 
 /// Why a figure cannot be drawn in pixels.
 #[derive(Debug, thiserror::Error)]
@@ -77,7 +79,7 @@ impl<'a> Figure<'a> {
     }
 
     fn draw(&self, picture: &mut Pixmap, scale: f32) -> Result<(), PngError> {
-        let letters = [false, true].map(Letters::new);
+        let letters = Letters::load();
         for element in &self.elements {
             let transform = element.transform()?.post_scale(scale, scale);
             match element.name {
@@ -95,17 +97,21 @@ impl<'a> Figure<'a> {
                     self.paint(picture, element, transform, rect.map(PathBuilder::from_rect))?;
                 }
                 "text" => {
-                    let is_bold = element.attributes.get("font-weight") == Some(&"bold");
                     let size = number(self.inherited(element, "font-size", "16"))?;
                     let words = unescaped(element.text);
-                    let line = &letters[usize::from(is_bold)];
                     let shift = match element.word("text-anchor") {
                         "middle" => 0.5,
                         "end" => 1.0,
                         _ => 0.0,
                     };
-                    let left = element.number("x", 0.0)? - shift * line.width(&words, size);
-                    let path = line.outline(&words, [left, element.number("y", 0.0)?], size);
+                    let left = element.number("x", 0.0)? - shift * letters.width(&words, size);
+                    let path = letters.outline(&words, [left, element.number("y", 0.0)?], size);
+                    if let (Some(path), "bold") = (&path, element.word("font-weight")) {
+                        let ink =
+                            colour(self.inherited(element, "fill", "black"))?.unwrap_or(Color::TRANSPARENT);
+                        let stroke = Stroke { width: BOLD * size, ..Stroke::default() };
+                        picture.stroke_path(path, &paint(ink), &stroke, transform, None);
+                    }
                     self.paint(picture, element, transform, path)?;
                 }
                 other => return Err(strange(other)),
@@ -313,6 +319,9 @@ mod tests {
             start >= 60 && end <= 60 && (left + right).abs_diff(120) <= 2,
             "{start} {left} {right} {end}"
         );
+        let [plain, bold] = ["normal", "bold"]
+            .map(|weight| dark(&format!("<text x=\"5\" y=\"20\" font-weight=\"{weight}\">HH</text>")).len());
+        assert!(bold > plain + plain / 10, "{plain} {bold}");
         let turned = dark("<text transform=\"translate(30 25) rotate(-90)\" font-size=\"13\">HHH</text>");
         let (height, width) = (turned.iter().map(|p| p.1), turned.iter().map(|p| p.0));
         let extent = |all: &mut dyn Iterator<Item = u32>| {
