@@ -169,21 +169,26 @@ impl Law {
     /// Corners between two times at which the rate jumps: how many, and the jump of the rate at the sharpest.
     pub fn kinks(&self, from: f64, to: f64) -> Option<(usize, Jump)> {
         let longest = if to.is_finite() { to - from } else { 1.0 };
-        let kink = |corner: f64| {
-            let near = CORNER_WIDTH * longest.max(corner.abs());
-            let [before, after] = [corner - near, corner + near].map(|time| self.evaluate(time));
-            // Both rates at the corner itself: along their slopes.
-            let (before, after) =
-                (before.rate + near * before.acceleration, after.rate - near * after.acceleration);
-            (corner > from + near && corner < to - near).then_some(Jump { time: corner, before, after })
-        };
-        let kinks: Vec<Jump> = self.corners(from, to).into_iter().filter_map(kink).collect();
-        let fastest =
-            kinks.iter().fold(0.0_f64, |most, kink| most.max(kink.before.abs()).max(kink.after.abs()));
+        let mut fastest = 0.0_f64;
+        let mut kinks: Vec<Jump> = self
+            .corners(from, to)
+            .into_iter()
+            .filter_map(|corner| {
+                let near = CORNER_WIDTH * longest.max(corner.abs());
+                let [before, after] = [corner - near, corner + near].map(|time| self.evaluate(time));
+                // A bend is as sharp as it is beside the rates around it.
+                let around = [-1.0, 1.0].map(|side| self.evaluate(corner + side * BESIDE * near).rate.abs());
+                fastest = around.into_iter().filter(|rate| rate.is_finite()).fold(fastest, f64::max);
+                // Both rates at the corner itself: along their slopes.
+                let (before, after) =
+                    (before.rate + near * before.acceleration, after.rate - near * after.acceleration);
+                (corner > from + near && corner < to - near).then_some(Jump { time: corner, before, after })
+            })
+            .collect();
         let size = |kink: &Jump| (kink.after - kink.before).abs();
-        let sharp = || kinks.iter().filter(|kink| size(kink) > SHARP * fastest);
-        let sharpest = sharp().max_by(|a, b| size(a).total_cmp(&size(b)))?;
-        Some((sharp().count(), *sharpest))
+        kinks.retain(|kink| size(kink) > SHARP * fastest);
+        let sharpest = kinks.iter().max_by(|a, b| size(a).total_cmp(&size(b)))?;
+        Some((kinks.len(), *sharpest))
     }
 
     /// A jump between two times, found where the law changes by more than its rates at both ends explain.
@@ -245,8 +250,10 @@ impl Law {
 const CORNER_WIDTH: f64 = 1e-6;
 /// Part of a change that the rates at both ends may leave unexplained.
 const UNEXPLAINED: f64 = 0.1;
-/// Changes of the rate at once that are kinks, in parts of the largest rate beside one.
+/// Changes of the rate at once that are kinks, in parts of the largest rate beside a corner.
 const SHARP: f64 = 1e-3;
+/// How far beside, in widths of a corner.
+const BESIDE: f64 = 1e4;
 /// Halvings that find a jump within an interval: to neighbouring numbers if it is that of a step.
 const HALVINGS: usize = 60;
 /// Jumps below this part of the values are those of numbers that somebody rounded.

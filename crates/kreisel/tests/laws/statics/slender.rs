@@ -439,7 +439,7 @@ fn the_error_of_a_mesh_is_estimated_to_a_factor_of_three() {
 fn meshes_of_large_and_of_redundant_machines_are_judged_alike() {
     let line = "from = [0, 0, 0]\nto = [1, 0, 0]\nload.force = [0, 0, 4]";
     let judge = |rest: &str| {
-        let machine = read(&loaded_cantilever("elements = 4\norder = 1", line, rest)).unwrap();
+        let machine = read(&loaded_cantilever("elements = 3\norder = 1", line, rest)).unwrap();
         let found = machine.equilibrium().unwrap().equilibrium;
         machine.mesh_errors(&found.point(), 0.0).remove(0).relative()
     };
@@ -447,8 +447,8 @@ fn meshes_of_large_and_of_redundant_machines_are_judged_alike() {
     let beside = "[[beam]]\nname = 'other'\nstart = 'ground'\nfrom = [0, 5, 0]\nto = [1, 5, 0]\nelements = 120\norder = 2\n\
         section = { axial-stiffness = 1e4, shear-stiffness = [4e3, 4e3], torsional-stiffness = 1, bending-stiffness = [1, 1], \
         mass-per-length = 1, inertia-per-length = [2e-4, 1e-4, 1e-4] }\n";
-    let alone = judge("");
-    assert!(alone > 0.01 && (judge(beside) / alone - 1.0).abs() < 1e-6, "{alone}");
+    let (alone, in_company) = (judge(""), judge(beside));
+    assert!(alone > 0.01 && (in_company / alone - 1.0).abs() < 1e-6, "{alone} {in_company}");
     // What holds the end holds it twice.
     let held = |count: usize| judge(&"[[spherical]]\nbodies = ['ground', 'rod.end']\n".repeat(count));
     assert!((held(2) / held(1) - 1.0).abs() < 1e-6, "{} {}", held(1), held(2));
