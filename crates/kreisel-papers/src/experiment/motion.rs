@@ -29,12 +29,12 @@ pub fn run_into<S: Sink>(
 }
 
 /// Does the same with all items, on all cores; a mistake that a test makes goes along.
-pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
     #[cfg(test)]
     let mistake = crate::problem::mutation::active();
     #[cfg(test)]
     let work = |item: &T| crate::problem::mutation::with(mistake, || work(item));
-    items.par_iter().map(|item| work(item)).collect()
+    items.par_iter().map(work).collect()
 }
 
 /// Positions and rotations of all nodes, at each output time.
@@ -63,14 +63,13 @@ impl Poses {
 
     /// Diagonal of the box around all places.
     pub fn extent(&self) -> f64 {
-        let mut corners = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
-        for node in self.0.iter().flatten() {
-            for axis in 0..3 {
-                corners[0][axis] = corners[0][axis].min(node.position[axis]);
-                corners[1][axis] = corners[1][axis].max(node.position[axis]);
-            }
-        }
-        distance(&corners[0], &corners[1])
+        let corner = |outermost: fn(f64, f64) -> f64, start: f64| {
+            let positions = self.0.iter().flatten().map(|node| node.position);
+            positions.fold([start; 3], |corner, position| {
+                std::array::from_fn(|axis| outermost(corner[axis], position[axis]))
+            })
+        };
+        distance(&corner(f64::min, f64::INFINITY), &corner(f64::max, f64::NEG_INFINITY))
     }
 }
 

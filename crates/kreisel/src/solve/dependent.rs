@@ -39,7 +39,7 @@ pub struct DependentRows {
 
 /// Finds the rows that are nearer than `limit` to a combination of others. Rows are meant to have length one.
 pub fn dependent_rows(matrix: &BlockMatrix, limit: f64) -> DependentRows {
-    let mut elimination = Elimination::new(matrix, limit);
+    let mut elimination = RowElimination::new(matrix, limit);
     let mut order = elimination.order();
     while let Some(Reverse((cost, group))) = order.pop() {
         // Costs grow as parts join; a cost that is out of date is put back in its place.
@@ -71,7 +71,7 @@ struct TriangularRow {
     values: Vec<f64>,
 }
 
-struct Elimination {
+struct RowElimination {
     limit: f64,
     /// Rows of each group.
     rows: Vec<std::ops::Range<usize>>,
@@ -84,7 +84,7 @@ struct Elimination {
     implied: Vec<usize>,
 }
 
-impl Elimination {
+impl RowElimination {
     fn new(matrix: &BlockMatrix, limit: f64) -> Self {
         let pattern = matrix.pattern();
         let mut meets = vec![Vec::new(); pattern.row_group_count()];
@@ -410,12 +410,12 @@ mod tests {
         let count = 1000;
         let hub: Vec<(usize, usize)> = (0..count).flat_map(|arm| [(arm, 0), (arm, arm + 1)]).collect();
         let matrix = random(&mut rng, &vec![5; count], &vec![6; count + 1], &hub);
-        assert!(Elimination::new(&matrix, 1e-7).order().is_empty());
+        assert!(RowElimination::new(&matrix, 1e-7).order().is_empty());
         // A ring is a loop that no tree leaves out.
         let ring: Vec<(usize, usize)> = (0..count).flat_map(|k| [(k, k), (k, (k + 1) % count)]).collect();
         let mut matrix = random(&mut rng, &vec![5; count], &vec![6; count], &ring);
         scale_rows(&mut matrix);
-        let mut elimination = Elimination::new(&matrix, 1e-7);
+        let mut elimination = RowElimination::new(&matrix, 1e-7);
         let mut order = elimination.order();
         while let Some(Reverse((_, group))) = order.pop() {
             elimination.eliminate(group);

@@ -53,17 +53,17 @@ pub(super) struct CandidatePairs {
 }
 
 /// A contact group, and two of its members.
-type Pair = (usize, (usize, usize));
+type PairIndex = (usize, (usize, usize));
 
 struct PairEntry {
     contact: Contact,
-    pair: Pair,
+    pair: PairIndex,
     /// Block (i, j) of the local nodes, at `i · n + j`.
     blocks: Vec<BlockId>,
 }
 
 impl CandidatePairs {
-    fn pairs(&self) -> impl Iterator<Item = Pair> + '_ {
+    fn pairs(&self) -> impl Iterator<Item = PairIndex> + '_ {
         self.contacts.iter().map(|entry| entry.pair)
     }
 }
@@ -143,7 +143,7 @@ impl System {
     }
 
     /// The pairs that may touch with this memory.
-    fn pairs(&self, memory: &[f64]) -> Vec<Pair> {
+    fn pairs(&self, memory: &[f64]) -> Vec<PairIndex> {
         let of_group = |(index, entry): (usize, &SystemContactGroup)| {
             let pairs = entry.contact_group.pairs(&memory[entry.memory.clone()]);
             pairs.into_iter().map(move |pair| (index, pair))
@@ -152,8 +152,8 @@ impl System {
     }
 
     /// Contacts and couplings of some pairs; couplings are those of other pairs if these couple the same nodes.
-    fn lay_out(&self, pairs: &[Pair], before: Option<&CandidatePairs>) -> CandidatePairs {
-        let entry = |&pair: &Pair| PairEntry {
+    fn lay_out(&self, pairs: &[PairIndex], before: Option<&CandidatePairs>) -> CandidatePairs {
+        let entry = |&pair: &PairIndex| PairEntry {
             contact: self.contact_groups[pair.0].contact_group.contact(pair.1),
             pair,
             blocks: Vec::new(),

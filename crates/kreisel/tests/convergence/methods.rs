@@ -95,7 +95,6 @@ fn check_machine(name: &str, machine: &Machine, end: f64, steps: u32) {
             errors(&space, &found, &exact)
         });
         let seen = orders(found[0], found[1]);
-        println!("{name} {columns:?}: {found:?} {seen:?}");
         // Reactions that redundant joints share have the rounding of `index2`, divided by a compliance of 1e-9.
         // In the spatial one, which moves by its proportions alone, there is nothing else left.
         let of_reactions = if name.contains("spatial") { f64::INFINITY } else { 1e-5 };
