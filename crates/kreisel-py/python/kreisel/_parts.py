@@ -41,11 +41,12 @@ class Parts:
         max_step: Number | None = None,
         initial_step: Number | None = None,
         output_step: Number | None = None,
-        method: Literal["index2", "index3", "soi2", "hht-i3", "hht-soi2", "updated-lagrangian", "bdf2", "explicit8"] | None = None,
+        method: Literal["index2", "index3", "soi2", "hht-i3", "hht-soi2", "updated-lagrangian", "bdf2", "explicit8", "extrapolated", "symplectic", "auto"] | None = None,
         past_mass: Literal["kept", "renewed"] | None = None,
         parametrization: Literal["rotation-vector", "crv"] | None = None,
         form: Literal["two-field", "three-field"] | None = None,
         scaling: Literal["left-right-velocities", "left-right", "left", "unscaled"] | None = None,
+        columns: Literal["three", "two"] | None = None,
         spectral_radius: Number | None = None,
         hht_alpha: Number | None = None,
         alpha_parameters: Numbers | None = None,
@@ -71,20 +72,21 @@ class Parts:
 
         - `start_time` [s]: Time at which the run starts. Default: `0`.
         - `end_time` [s]: Time at which the run ends.
-        - `step` [s]: Step size, or `auto` to let the local error decide on it; a thousandth of the run if not given.
-        - `accuracy`: Error of positions (relative to the diagonal of the machine, or to the way of its parts if that is larger) and of angles (in rad) that the run is to keep to the end: its steps follow from coarser runs. In place of a number for `step` and of `rtol`.
-        - `rtol`: Lets the error decide on steps, as `step = "auto"` does: that of each stays below 0.3 `rtol`^1.5, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad. Default: `1e-4`.
-        - `atol`: With `step = "auto"`: added to `rtol`, in lengths of the machine and rad. Default: `1e-8`.
-        - `min_step` [s]: With `step = "auto"`: smallest step; 1e-10 of the run if not given.
-        - `max_step` [s]: With `step = "auto"`: largest step; a tenth of the run if not given.
-        - `initial_step` [s]: With `step = "auto"`: first step, cut until its error is small enough; 0.6 % of the run if not given.
-        - `output_step` [s]: Distance of output times; every step if not given.
-        - `method`: Formulation of the constraints: `index2` keeps positions and velocities; `index3` keeps positions only and is cheaper; `soi2` keeps both and suits forces that depend on reactions; `hht-i3` is a relative of `index3`; `hht-soi2` is a relative of `soi2`; `updated-lagrangian` is `index3` in local coordinates of each step, to compare with (group `so3xr3`); `bdf2` is the two-step backward differentiation formula, which damps more: always with a `spectral-radius` of 0; `explicit8` is explicit and of order 8: for rigid machines without stiff parts, and the cheapest where much accuracy is wanted; it damps nothing, and `spectral-radius` and the settings of Newton's iteration have no say. Default: `"index2"`.
+        - `step` [s]: Step size, or `auto`, as if not given, to let the error decide on it: that of the whole run (`accuracy`), or of each step (`rtol`).
+        - `accuracy`: Error of positions (relative to the diagonal of the machine, or to the way of its parts if that is larger) and of angles (in rad) that the run is to keep to the end: its steps follow from coarser runs. In place of a number for `step` and of `rtol`. Default: `1e-3`.
+        - `rtol`: Lets the error of each step decide on its size, and nobody looks at the whole run: it stays below 0.3 `rtol`^1.5, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad. In place of `accuracy`. Default: `1e-4`.
+        - `atol`: Added to `rtol`, in lengths of the machine and rad. Default: `1e-8`.
+        - `min_step` [s]: Where the error decides on steps: smallest step; 1e-10 of the run if not given.
+        - `max_step` [s]: Where the error decides on steps: largest step; a tenth of the run if not given.
+        - `initial_step` [s]: Where the error decides on steps: first step, cut until its error is small enough; 0.6 % of the run if not given.
+        - `output_step` [s]: Distance of output times; if not given a thousandth of the run where steps follow from `accuracy`, and otherwise every step.
+        - `method`: Formulation of the constraints: `index2` keeps positions and velocities; `index3` keeps positions only and is cheaper; `soi2` keeps both and suits forces that depend on reactions; `hht-i3` is a relative of `index3`; `hht-soi2` is a relative of `soi2`; `updated-lagrangian` is `index3` in local coordinates of each step, to compare with (group `so3xr3`); `bdf2` is the two-step backward differentiation formula, which damps more: always with a `spectral-radius` of 0; `explicit8` is explicit and of order 8: for rigid machines without stiff parts, and the cheapest where much accuracy is wanted; it damps nothing, and `spectral-radius` and the settings of Newton's iteration have no say; `extrapolated` runs `index2` with three step sizes at once and shows what they tend to, of order 4: for stiff machines, such as those with stiff springs, where much accuracy is wanted; `symplectic` keeps the energy of rigid machines without friction over any time, with a number for `step`: for long motions; it damps nothing, and `spectral-radius` has no say; `auto` takes `explicit8` where nothing is stiff, bends or touches, `index2` elsewhere, and changes over during a run where stiffness appears or vanishes; with a number for `step` it is `index2`. Default: `"index2"`.
         - `past_mass`: Mass matrix that goes with the acceleration of the step before in `soi2`, `hht-i3` and `hht-soi2`: that of that step, or a new one. Default: `"kept"`.
         - `parametrization`: Local coordinates of rotations in `updated-lagrangian`: the rotation vector or the conformal rotation vector. Default: `"rotation-vector"`.
         - `form`: Unknowns of a step of `bdf2`: positions and multipliers, or velocities as well. Default: `"two-field"`.
         - `scaling`: Scaling of equations and unknowns of `bdf2`, to study: only the first (with two fields the first two) makes round-off independent of the step. Default: `"left-right-velocities"`.
-        - `spectral_radius`: Damping of high frequencies: 1 none, 0 strongest; at most 0.98 with `step = "auto"`. Default: `0.9`.
+        - `columns`: Solutions that `extrapolated` combines: three, with steps h, h/2 and h/4, are of order 4, two of order 3. Default: `"three"`.
+        - `spectral_radius`: Damping of high frequencies: 1 none, 0 strongest; at most 0.98 where the error decides on steps. Default: `0.9`.
         - `hht_alpha`: α of the method of Hilber, Hughes and Taylor, 0 to 1/3, in place of `spectral-radius`, which then is (1 − α)/(1 + α).
         - `alpha_parameters`: α_m, α_f, β and γ of the generalized-α methods, in place of those that `spectral-radius` gives.
         - `starting_values`: Starting values of the generalized-α methods: those that keep second order in every component; accelerations improved alone, or found with the first step; or `trivial` ones, with transients in the reactions. Default: `"order-preserving"`.
@@ -121,6 +123,7 @@ class Parts:
             "parametrization": parametrization,
             "form": form,
             "scaling": scaling,
+            "columns": columns,
             "spectral-radius": spectral_radius,
             "hht-alpha": hht_alpha,
             "alpha-parameters": alpha_parameters,
