@@ -66,8 +66,9 @@
 //! Errors print their message also where `main` returns them, with the line of the model that is to blame:
 //!
 //! ```
-//! let error = kreisel::read("no-such-file.toml").unwrap_err();
+//! let error = kreisel::read("no-such-file.toml").err().ok_or("there is one")?;
 //! assert!(format!("{error:?}").contains("no-such-file.toml"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! Settings of a file as numbers, and its own words for what went wrong:

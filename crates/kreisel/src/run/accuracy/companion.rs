@@ -203,21 +203,15 @@ impl Accuracy {
             growth: growth(run, near, [sizes[0].max(units.length), 1.0]),
             limited_by: None,
         };
-        accuracy.resolve([MAX_ERROR * sizes[0], MAX_ERROR * sizes[1]], run, near);
+        accuracy.resolve([MAX_ERROR * sizes[0], MAX_ERROR * sizes[1]], run, near, falls);
         accuracy
     }
 
-    /// Finds until when errors of positions and angles are below limits: that of each time is the same part of the difference
-    /// to a companion as that of the run.
-    pub(super) fn resolve(&mut self, limits: [f64; 2], run: &Samples, near: &Samples) {
-        let largest = run
-            .differences(near)
-            .fold([0.0_f64; 2], |most, (_, each)| [most[0].max(each[0]), most[1].max(each[1])]);
-        let part = |estimate: &ErrorEstimate, difference: f64| {
-            if difference > 0.0 { estimate.error / difference } else { 0.0 }
-        };
-        let parts = [part(&self.positions, largest[0]), part(&self.angles, largest[1])];
-        let is_off = |each: &[f64]| (0..2).any(|i| parts[i] * each[i] > limits[i]);
+    /// Finds until when errors of positions and angles are below limits. Before they are large they fall as they should,
+    /// whatever becomes of them later: each is the part of the difference to a companion that this says.
+    pub(super) fn resolve(&mut self, limits: [f64; 2], run: &Samples, near: &Samples, falls: Falls) {
+        let part = falls.part(FALL);
+        let is_off = |each: &[f64]| (0..2).any(|i| part * each[i] > limits[i]);
         self.resolved_until = run.differences(near).find(|(_, each)| is_off(each)).map(|(time, _)| time);
     }
 

@@ -18,8 +18,10 @@ const FIRST: f64 = 16.0;
 const LARGEST: f64 = 0.1;
 /// Tolerance of the second run, in units of that of the first.
 const SECOND: f64 = 0.25;
+/// An estimate below this part of the accuracy is one that is met: estimates are good to a factor of two.
+const MET: f64 = 0.5;
 /// Part of the accuracy that is aimed at.
-const AIM: f64 = 0.5;
+const AIM: f64 = 0.35;
 /// A tolerance falls by this factor at most from one run to the next, and by this at least, so that runs differ.
 const BITE: f64 = 0.1;
 const NIBBLE: f64 = 0.5;
@@ -95,7 +97,7 @@ impl Target {
             None => SECOND,
             Some(found) => {
                 let (error, quotient) = worst(&found, units);
-                if error <= self.accuracy || self.is_hopeless(error, quotient) {
+                if error <= MET * self.accuracy || self.is_hopeless(error, quotient) {
                     return None;
                 }
                 // Without a third run errors are taken to fall as they should.
@@ -151,7 +153,7 @@ impl Target {
         found.wanted = Some(self.accuracy);
         found.runs = self.number();
         let limits = [self.accuracy * found.positions.size.max(units.length), self.accuracy];
-        found.resolve(limits, samples, &near.samples);
+        found.resolve(limits, samples, &near.samples, falls);
         Some(found)
     }
 
