@@ -279,8 +279,8 @@ class Model(Parts):
         if observer is not None and not callable(observer):
             raise ArgumentError("the observer must be callable")
         machine = self._machine(settings)
-        times, columns, nodes, summary, error = machine.simulate(observer, motion, folder, force)
-        result = Result(self.copy(), settings, machine.channels, times, columns, nodes if motion else None, summary)
+        times, table, nodes, summary, error = machine.simulate(observer, motion, folder, force)
+        result = Result(self.copy(), settings, machine.channels, times, table, nodes if motion else None, summary)
         for warning in result.warnings:
             warnings.warn(warning, ModelWarning, stacklevel=2)
         if isinstance(error, KeyboardInterrupt):
