@@ -46,6 +46,7 @@ const ARM: &str = r#"
     [[revolute]]
     name = "axle"
     bodies = ["ground", "hub"]
+    point = [0, 0, 0]
     axis = [0, 0, 1]
     [[beam]]
     name = "arm"
