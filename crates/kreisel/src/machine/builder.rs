@@ -10,14 +10,14 @@ use super::event_draft::EventDraft;
 use super::frames::Frames;
 use super::joint_start::{JointStart, JointStarts};
 use super::prescribed::PrescribedMotion;
-use super::provenance::Provenance;
+use super::provenance::{Provenance, Remarks};
 use super::sensor::{NamedSensor, Reaction, SensorFrame, WrenchPart};
 use super::settings::{BodyGroup, RunSettings, StartFrom};
 use super::signals::{MachineSignals, Rank};
 use super::stiffness::mean_stiffness;
 use super::variant::Variants;
 use super::{Machine, Registries, SteadyStates, state};
-use crate::dae::{Dae, Initial, Note, NoteKind, Notes, Scales, Values};
+use crate::dae::{Dae, Initial, Note, NoteKind, Scales, Values};
 use crate::element::{Element, HeldInput};
 use crate::integrate::Words;
 use crate::joint::{CoordinateJoint, Joint, KnownRows};
@@ -88,8 +88,7 @@ pub struct MachineBuilder {
     known_rows: KnownRows,
     /// Work that needs all names, done when every part was read.
     deferred: Vec<Deferred>,
-    assumptions: Vec<String>,
-    notes: Notes,
+    remarks: Remarks,
 }
 
 /// Work that needs all names.
@@ -110,8 +109,7 @@ impl MachineBuilder {
             used_markers: RefCell::default(),
             known_rows: KnownRows::default(),
             deferred: Vec::new(),
-            assumptions: Vec::new(),
-            notes: Notes::default(),
+            remarks: Remarks::default(),
         }
     }
 
@@ -162,12 +160,12 @@ impl MachineBuilder {
 
     /// Tells the user what is assumed because the model does not say it.
     pub fn assume(&mut self, assumption: String) {
-        self.assumptions.push(assumption);
+        self.remarks.assumptions.push(assumption);
     }
 
     /// Tells the user what looks like a mistake but is none.
     pub fn note(&mut self, note: Note) {
-        self.notes.add(note);
+        self.remarks.notes.add(note);
     }
 
     /// Bodies, markers, beams and joints so far.
@@ -418,8 +416,8 @@ impl MachineBuilder {
         self.registries.signals.locate_inputs(&system);
         self.warn_of_unused_inputs(&list);
         self.registries.appearance.set_up(&self.gravity);
-        let Self { settings, registries, prescribed, steady, assumptions, notes, .. } = self;
-        let provenance = Provenance::new(document, parts, assumptions, notes);
+        let Self { settings, registries, prescribed, steady, remarks, .. } = self;
+        let provenance = Provenance::new(document, parts, remarks);
         let events = Events { list, variants };
         Ok(Machine { system, initial, settings, registries, events, prescribed, steady, provenance })
     }
@@ -451,7 +449,7 @@ impl MachineBuilder {
             Ok(other)
         };
         let note = JointStarts::new(&self.registries.frames, system, starts, &again).apply(initial)?;
-        note.into_iter().for_each(|note| self.notes.add(note));
+        note.into_iter().for_each(|note| self.remarks.notes.add(note));
         let rest = Values::zeros(&system.shape());
         let point = rest.point_at(initial.time, &initial.configuration, &initial.velocity);
         self.registries.frames.set_initial_poses(|node| system.motion(node, &point).pose);
@@ -462,10 +460,10 @@ impl MachineBuilder {
         let used = self.used_markers.take();
         for marker in self.registries.frames.marker_names().filter(|name| !used.contains(name)) {
             let text = format!("nothing is attached to the marker `{marker}`");
-            self.notes.add(Note::new(NoteKind::UnusedMarker, text).about(marker));
+            self.remarks.notes.add(Note::new(NoteKind::UnusedMarker, text).about(marker));
         }
         if document.parts_of("gravity").next().is_none() {
-            self.assumptions.push(format!("gravity is {STANDARD_GRAVITY} m/s² along −z"));
+            self.remarks.assumptions.push(format!("gravity is {STANDARD_GRAVITY} m/s² along −z"));
         }
     }
 
@@ -473,7 +471,7 @@ impl MachineBuilder {
     fn record_signals(&mut self) -> Result<(), ModelErrors> {
         let (usual, small) = (self.settings.default_sensors, self.is_small());
         if usual && !small {
-            self.assumptions.push(format!(
+            self.remarks.assumptions.push(format!(
                 "with more than {MAX_WATCHED_BODIES} bodies only energies and residuals are recorded beside the sensors of the model"
             ));
         }
@@ -487,7 +485,7 @@ impl MachineBuilder {
         };
         for input in self.registries.signals.inputs().iter().filter(|input| !is_used(input)) {
             let text = format!("nothing uses the input `{}`", input.name);
-            self.notes.add(Note::new(NoteKind::UnusedInput, text).about(&input.name));
+            self.remarks.notes.add(Note::new(NoteKind::UnusedInput, text).about(&input.name));
         }
     }
 

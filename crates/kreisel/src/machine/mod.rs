@@ -129,12 +129,12 @@ impl Machine {
 
     /// What was assumed because the model did not say it.
     pub fn assumptions(&self) -> &[String] {
-        &self.provenance.assumptions
+        &self.provenance.remarks.assumptions
     }
 
     /// What looks like a mistake but is none.
     pub fn notes(&self) -> &Notes {
-        &self.provenance.notes
+        &self.provenance.remarks.notes
     }
 
     /// The texts that it was read from, the model file first.

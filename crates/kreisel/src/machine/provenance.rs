@@ -15,10 +15,8 @@ pub(super) struct Provenance {
     pub(super) title: String,
     /// What its author says about it.
     pub(super) description: String,
-    /// What was assumed because the model did not say it.
-    pub(super) assumptions: Vec<String>,
-    /// What looks like a mistake but is none.
-    pub(super) notes: Notes,
+    /// What its user should know of it.
+    pub(super) remarks: Remarks,
     /// Where it says how it is run, or its beginning.
     pub(super) settings_place: Place,
     /// Where it says each part.
@@ -27,20 +25,23 @@ pub(super) struct Provenance {
     pub(super) sources: Vec<ModelIdentity>,
 }
 
+/// What the user of a model should know of how it was read.
+#[derive(Default)]
+pub(super) struct Remarks {
+    /// What was assumed because the model did not say it.
+    pub(super) assumptions: Vec<String>,
+    /// What looks like a mistake but is none.
+    pub(super) notes: Notes,
+}
+
 impl Provenance {
     /// What a document says.
-    pub(super) fn new(
-        document: &Document,
-        parts: &[&PartEntry],
-        assumptions: Vec<String>,
-        notes: Notes,
-    ) -> Self {
+    pub(super) fn new(document: &Document, parts: &[&PartEntry], remarks: Remarks) -> Self {
         let (title, description) = title_and_description(document);
         Self {
             title,
             description,
-            assumptions,
-            notes,
+            remarks,
             settings_place: settings_place(document),
             places: places(document, parts),
             sources: sources(document),
