@@ -1004,7 +1004,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Leads a joint's coordinate, the path of a point or the whole motion of a body by laws of time; its reaction is what the drive must exert.
+        """Leads a joint's coordinate, the path of a point or the whole motion of a body by laws of time; its reaction is what the drive must exert, and it measures the `power` of that.
 
         - `joint`: The joint that is driven; with the coordinate after a dot (`table.x`) where `angle` or `displacement` could mean several.
         - `point`: The marker or body (its centre of mass) that is led along `path`.
@@ -1033,6 +1033,92 @@ class Parts:
             "when": when,
         }
         return self._add("drive", False, entries)
+
+    def spring_damper(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str] | None = None,
+        points: Rows | None = None,
+        joint: str | None = None,
+        stiffness: Number | None = None,
+        damping: Number | None = None,
+        free_length: Number | None = None,
+        preload: Number | None = None,
+        force: Table | None = None,
+        damping_force: Table | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A spring and damper along the line between two points, or along the displacement of a joint; it pulls with stiffness × elongation + damping × rate + preload. Measures this `force` and, between points, its `length` and `length-rate`, for short `rate`.
+
+        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; without a marker and `points` it ends at the centre of mass, on the ground at the origin.
+        - `points` [m]: The two ends, in the world at the initial configuration, in place of markers.
+        - `joint`: In place of `bodies`: the joint along whose displacement it acts; with the coordinate after a dot (`table.x`) where several would do.
+        - `stiffness` [N/m]: Stiffness of a linear spring.
+        - `damping` [N*s/m]: Damping of a linear damper.
+        - `free_length` [m]: Length, or displacement of the joint, from which the elongation counts; the initial one if not given.
+        - `preload` [N]: Force with which it pulls at the free length.
+        - `force`: Pulling force over the elongation, in place of `stiffness`: `{ points = [[-0.01, -200], [0, 0], [0.01, 300]] }`. A natural cubic spline runs through the points, which may swing beyond them where they turn sharply; `interpolation = "linear"` joins them by straight lines. Outside the force keeps its last value, with `outside = "continue"` its last slope.
+        - `damping_force`: Pulling force over the rate of the length, in place of `damping`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "points": points,
+            "joint": joint,
+            "stiffness": stiffness,
+            "damping": damping,
+            "free-length": free_length,
+            "preload": preload,
+            "force": force,
+            "damping-force": damping_force,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("spring-damper", False, entries)
+
+    def torsional_spring_damper(
+        self,
+        name: str | None = None,
+        *,
+        joint: str,
+        stiffness: Number | None = None,
+        damping: Number | None = None,
+        free_angle: Number | None = None,
+        preload: Number | None = None,
+        torque: Table | None = None,
+        damping_torque: Table | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A spring and damper about the angle of a joint; it turns the second body back with stiffness × (angle − free angle) + damping × rate + preload. Measures this `torque`.
+
+        - `joint`: The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.
+        - `stiffness` [Nm/rad]: Stiffness of a linear spring.
+        - `damping` [Nm*s/rad]: Damping of a linear damper.
+        - `free_angle` [rad]: Angle from which the deflection counts, full turns included; the initial one if not given.
+        - `preload` [Nm]: Torque against the angle at the free angle.
+        - `torque`: Torque against the angle over the deflection, in place of `stiffness`.
+        - `damping_torque`: Torque against the angle over its rate, in place of `damping`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "joint": joint,
+            "stiffness": stiffness,
+            "damping": damping,
+            "free-angle": free_angle,
+            "preload": preload,
+            "torque": torque,
+            "damping-torque": damping_torque,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("torsional-spring-damper", False, entries)
 
     def state(
         self,
@@ -1225,7 +1311,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """A force, a torque or both on a body; each component is a number, a law of time, or an expression of `t`, joint coordinates (`crank.angle`, `crank.angle-rate`) and positions and velocities (`arm.tip.position.z`).
+        """A force, a torque or both on a body; each component is a number, a law of time, or an expression of `t`, joint coordinates (`crank.angle`, `crank.angle-rate`) and positions and velocities (`arm.tip.position.z`). Measures the vectors `force` and `torque` in world axes, and its `power`.
 
         - `body`: The body on which it acts, at its centre of mass, or a marker (`crank.pin`).
         - `point` [m]: Where it acts, in the world at the initial configuration, in place of a marker.
@@ -1257,7 +1343,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """A force along the displacement of a joint, or a torque about its angle, on the second body and back on the first: an actuator. It is a number, a law of time, or an expression of `t` and measured quantities (`"-20*crank.angle-rate"`).
+        """A force along the displacement of a joint, or a torque about its angle, on the second body and back on the first: an actuator. It is a number, a law of time, or an expression of `t` and measured quantities (`"-20*crank.angle-rate"`). Measures this `force` or `torque`, and its `power`.
 
         - `joint`: The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.
         - `force` [N]: Force along a displacement.
@@ -1275,92 +1361,6 @@ class Parts:
         }
         return self._add("joint-force", False, entries)
 
-    def spring_damper(
-        self,
-        name: str | None = None,
-        *,
-        bodies: Sequence[str] | None = None,
-        points: Rows | None = None,
-        joint: str | None = None,
-        stiffness: Number | None = None,
-        damping: Number | None = None,
-        free_length: Number | None = None,
-        preload: Number | None = None,
-        force: Table | None = None,
-        damping_force: Table | None = None,
-        repeat: int | str | None = None,
-        when: Number | None = None,
-    ) -> Model:
-        """A spring and damper along the line between two points, or along the displacement of a joint; it pulls with stiffness × elongation + damping × rate + preload.
-
-        - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; without a marker and `points` it ends at the centre of mass, on the ground at the origin.
-        - `points` [m]: The two ends, in the world at the initial configuration, in place of markers.
-        - `joint`: In place of `bodies`: the joint along whose displacement it acts; with the coordinate after a dot (`table.x`) where several would do.
-        - `stiffness` [N/m]: Stiffness of a linear spring.
-        - `damping` [N*s/m]: Damping of a linear damper.
-        - `free_length` [m]: Length, or displacement of the joint, from which the elongation counts; the initial one if not given.
-        - `preload` [N]: Force with which it pulls at the free length.
-        - `force`: Pulling force over the elongation, in place of `stiffness`: `{ points = [[-0.01, -200], [0, 0], [0.01, 300]] }`. A natural cubic spline runs through the points, which may swing beyond them where they turn sharply; `interpolation = "linear"` joins them by straight lines. Outside the force keeps its last value, with `outside = "continue"` its last slope.
-        - `damping_force`: Pulling force over the rate of the length, in place of `damping`.
-        - `repeat`: Makes this many of it; `i` counts them from 0.
-        - `when`: Condition: it exists only if this is not 0.
-        """
-        entries = {
-            "name": name,
-            "bodies": bodies,
-            "points": points,
-            "joint": joint,
-            "stiffness": stiffness,
-            "damping": damping,
-            "free-length": free_length,
-            "preload": preload,
-            "force": force,
-            "damping-force": damping_force,
-            "repeat": repeat,
-            "when": when,
-        }
-        return self._add("spring-damper", False, entries)
-
-    def torsional_spring_damper(
-        self,
-        name: str | None = None,
-        *,
-        joint: str,
-        stiffness: Number | None = None,
-        damping: Number | None = None,
-        free_angle: Number | None = None,
-        preload: Number | None = None,
-        torque: Table | None = None,
-        damping_torque: Table | None = None,
-        repeat: int | str | None = None,
-        when: Number | None = None,
-    ) -> Model:
-        """A spring and damper about the angle of a joint; it turns the second body back with stiffness × (angle − free angle) + damping × rate + preload.
-
-        - `joint`: The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.
-        - `stiffness` [Nm/rad]: Stiffness of a linear spring.
-        - `damping` [Nm*s/rad]: Damping of a linear damper.
-        - `free_angle` [rad]: Angle from which the deflection counts, full turns included; the initial one if not given.
-        - `preload` [Nm]: Torque against the angle at the free angle.
-        - `torque`: Torque against the angle over the deflection, in place of `stiffness`.
-        - `damping_torque`: Torque against the angle over its rate, in place of `damping`.
-        - `repeat`: Makes this many of it; `i` counts them from 0.
-        - `when`: Condition: it exists only if this is not 0.
-        """
-        entries = {
-            "name": name,
-            "joint": joint,
-            "stiffness": stiffness,
-            "damping": damping,
-            "free-angle": free_angle,
-            "preload": preload,
-            "torque": torque,
-            "damping-torque": damping_torque,
-            "repeat": repeat,
-            "when": when,
-        }
-        return self._add("torsional-spring-damper", False, entries)
-
     def bushing(
         self,
         name: str | None = None,
@@ -1377,7 +1377,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Springs and dampers against all six relative motions of two frames; rotations are measured by the rotation vector (axis times angle), which is followed beyond half a turn. Up to nearly a full turn any rotation will do; more than that only where a joint keeps the frames on one axis, and there a `[[torsion-spring]]` in the joint is simpler.
+        """Springs and dampers against all six relative motions of two frames; rotations are measured by the rotation vector (axis times angle), which is followed beyond half a turn. Up to nearly a full turn any rotation will do; more than that only where a joint keeps the frames on one axis, and there a `[[torsional-spring-damper]]` in the joint is simpler. Measures the `force` and the `torque` on its second body, at the second frame, in world axes.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; matrices are in axes of the frame on the first.
         - `point` [m]: Where both frames stand, undeformed, in the world at the initial configuration; with two markers the frames are theirs.
@@ -1429,7 +1429,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Coulomb friction in a joint, made smooth around rest: force × tanh(speed / transition speed) against a displacement, or torque × tanh(rate / transition rate) against an angle. The force or torque is given, or follows from a coefficient of `friction` and the force that the joint transmits: in a prismatic, revolute or spherical joint. Then the laws of contacts are at hand, with static friction and bristles.
+        """Coulomb friction in a joint, made smooth around rest: force × tanh(speed / transition speed) against a displacement, or torque × tanh(rate / transition rate) against an angle. The force or torque is given, or follows from a coefficient of `friction` and the force that the joint transmits: in a prismatic, revolute or spherical joint. Then the laws of contacts are at hand, with static friction and bristles. Measures the `force` or `torque` against the motion; in a spherical joint the vector of the `torque` on the second body, in world axes.
 
         - `joint`: The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.
         - `force` [N]: Force of sliding, against a displacement.
@@ -1484,7 +1484,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Elastic bounds of the displacement of a joint.
+        """Elastic bounds of the displacement of a joint. Measures the `force` against it: positive beyond the upper bound, negative beyond the lower.
 
         - `joint`: The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.
         - `lower` [m]: Lower bound; none if not given.
@@ -1521,7 +1521,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Elastic bounds of the angle of a joint; full turns count.
+        """Elastic bounds of the angle of a joint; full turns count. Measures the `torque` against it: positive beyond the upper bound, negative beyond the lower.
 
         - `joint`: The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.
         - `lower` [rad]: Lower bound; none if not given.
@@ -1739,8 +1739,8 @@ class Parts:
     ) -> Model:
         """A quantity to be recorded. Without a name its signals are called after what it measures: `top.tip.velocity.x`.
 
-        - `quantity`: What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `angle-rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).
-        - `of`: The body, marker (`top.tip`), joint or drive that is measured; nothing for quantities of the machine.
+        - `quantity`: What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `angle-rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of a spring-damper, joint force, end stop or friction in a joint: its `force` along a displacement or `torque` about an angle; of a spring-damper between points also `length` and `length-rate`. Of a bushing: `force` and `torque` on its second body. Of a force, joint force or drive: its `power`. Of a body also its `momentum`, and its `angular-momentum` about its centre of mass. Of the machine: `energy`, `momentum`, `angular-momentum` about the origin of the world, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).
+        - `of`: The body, marker (`top.tip`), joint, drive, force or other part that is measured; nothing for quantities of the machine.
         - `relative_to`: Body or marker from which a motion is observed; the ground if not given.
         - `axes`: Axes of the components: `world`, `joint` for reactions, or those of a body or marker; those of `relative-to` if not given.
         - `side`: Of `strain`, `force` and `torque` at a node of a beam: on which side of it. What acts on the node makes the two differ; the larger one is shown if nothing is said. Default: `"larger"`.

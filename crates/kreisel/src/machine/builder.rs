@@ -273,8 +273,11 @@ impl MachineBuilder {
     }
 
     /// Adds a joint with its frames and free coordinates, which can be measured, as its reaction can.
-    pub fn add_joint(&mut self, joint: impl Joint + 'static, entry: JointEntry) {
-        self.add_joint_in_parts([joint], entry);
+    /// Gives its index in the system.
+    pub fn add_joint(&mut self, joint: impl Joint + 'static, entry: JointEntry) -> usize {
+        let index = self.system_builder.joint(&entry.name, joint);
+        self.name_joint(JointEntry { index, ..entry });
+        index
     }
 
     /// Adds a joint of one equation, which the further parts continue.
@@ -287,7 +290,11 @@ impl MachineBuilder {
         let Some(first) = parts.next() else { return };
         let index = self.system_builder.joint(&entry.name, first);
         parts.for_each(|part| self.system_builder.continue_joint(index, part));
-        let entry = JointEntry { index, ..entry };
+        self.name_joint(JointEntry { index, ..entry });
+    }
+
+    /// Lets a joint of the system be known by its name.
+    fn name_joint(&mut self, entry: JointEntry) {
         // In a large machine they are recorded only where a sensor asks for them, which finds them by the joint.
         if self.is_small() {
             self.offer_signals_of(&entry);

@@ -4,7 +4,7 @@ use crate::element::Body;
 use crate::integrate::Words;
 use crate::kinematics::{NodeId, join};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
-use crate::machine::sensor::{FrameSensor, NamedSensor, SensorFrame};
+use crate::machine::sensor::{BodyMomentum, FrameSensor, NamedSensor, SensorFrame};
 use crate::machine::shape::Solid;
 use crate::machine::{BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, placement};
 use crate::model::{
@@ -75,7 +75,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let node = builder.add_body(BodyEntry { mass, inertia, ..BodyEntry::new(name, group, pose) }, twist);
     builder.add_element(name, Body::new(node, mass, inertia, builder.gravity()));
     builder.set_stated(node, stated(&reader));
-    show(builder, name, node, shape);
+    show(builder, node, shape);
     if reader.boolean("fixed")? {
         builder.fix(node);
     }
@@ -114,12 +114,16 @@ pub(super) fn stated(reader: &PartReader) -> Stated {
     }
 }
 
-/// Shows a body and its position.
-pub(super) fn show(builder: &mut MachineBuilder, name: &str, node: NodeId, shape: Option<Solid>) {
+/// Shows a body, its position and, if asked for, its momenta.
+pub(super) fn show(builder: &mut MachineBuilder, node: NodeId, shape: Option<Solid>) {
     builder.appearance_mut().show_body(node, shape);
+    let Some(BodyEntry { name, mass, inertia, .. }) = builder.frames().body_of(node).cloned() else { return };
     let of = SensorFrame { node: Some(node), offset: Pose::identity() };
     let position = NamedSensor::new(format!("{name}.position"), FrameSensor::position(of));
     builder.signals_mut().offer(Rank::Place, position);
+    for sensor in BodyMomentum::both(&name, node, mass, inertia) {
+        builder.signals_mut().offer(Rank::OnDemand, sensor);
+    }
 }
 
 /// What a body is made of.

@@ -3,7 +3,8 @@
 use super::joint::two_bodies;
 use crate::element::Bushing;
 use crate::lie::{Matrix3, Matrix6, Pose, UnitQuaternion};
-use crate::machine::{Attachment, MachineBuilder, PartEntry, placement};
+use crate::machine::sensor::ConnectionWrench;
+use crate::machine::{Attachment, MachineBuilder, PartEntry, Rank, placement};
 use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// N/rad: force per rotation, and torque per displacement.
@@ -16,7 +17,7 @@ const ZERO: Need = Need::Default("[0, 0, 0]");
 /// Keys of `[[bushing]]`.
 static KIND: PartKind = PartKind {
     name: "bushing",
-    doc: "Springs and dampers against all six relative motions of two frames; rotations are measured by the rotation vector (axis times angle), which is followed beyond half a turn. Up to nearly a full turn any rotation will do; more than that only where a joint keeps the frames on one axis, and there a `[[torsion-spring]]` in the joint is simpler.",
+    doc: "Springs and dampers against all six relative motions of two frames; rotations are measured by the rotation vector (axis times angle), which is followed beyond half a turn. Up to nearly a full turn any rotation will do; more than that only where a joint keeps the frames on one axis, and there a `[[torsional-spring-damper]]` in the joint is simpler. Measures the `force` and the `torque` on its second body, at the second frame, in world axes.",
     occurrence: Occurrence::Many,
     keys: &[
         Key::new("bodies", ValueKind::References(&[2]), Need::Required)
@@ -71,7 +72,10 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         return Err(reader.unsuitable("bodies", "bodies that turn, for torques to act on", found).into());
     }
     let offsets = frames(&reader, &attachments)?;
-    builder.add_element(part.name(), Bushing::new(nodes, offsets, stiffness, damping));
+    let element = builder.add_element(part.name(), Bushing::new(nodes, offsets, stiffness, damping));
+    for sensor in ConnectionWrench::both(part.name(), element, nodes, offsets) {
+        builder.signals_mut().offer(Rank::OnDemand, sensor);
+    }
     builder.appearance_mut().show_line(part.name(), nodes, offsets.map(|offset| offset.position));
     reader.finish()
 }

@@ -7,7 +7,8 @@ use super::joint_coordinate::{CoordinateChoice, joint_coordinate};
 use crate::joint::{CoordinateJoint, Guide, GuidedBody, Joint, Row, TimeLaw, Turn};
 use crate::kinematics::{Coordinate, NodeId};
 use crate::lie::{Pose, Vector3};
-use crate::machine::{JointEntry, MachineBuilder, PartEntry, Prescribed, placement};
+use crate::machine::sensor::AppliedPower;
+use crate::machine::{JointEntry, MachineBuilder, PartEntry, Prescribed, Rank, placement};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::{
     Dimension, Key, Law, LawValue, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind, name,
@@ -34,7 +35,7 @@ const SEQUENCES: &[&str] =
 /// Keys of `[[drive]]`.
 static KIND: PartKind = PartKind {
     name: "drive",
-    doc: "Leads a joint's coordinate, the path of a point or the whole motion of a body by laws of time; its reaction is what the drive must exert.",
+    doc: "Leads a joint's coordinate, the path of a point or the whole motion of a body by laws of time; its reaction is what the drive must exert, and it measures the `power` of that.",
     occurrence: Occurrence::Many,
     keys: &[
         Key::new("joint", ValueKind::Reference, Need::Optional)
@@ -107,7 +108,9 @@ fn keep(
     offsets: [Pose; 2],
 ) {
     warn_of_misfit(builder, part.name(), &joint);
-    builder.add_joint(joint, JointEntry { is_drive: true, ..JointEntry::new(part, nodes, offsets) });
+    let index =
+        builder.add_joint(joint, JointEntry { is_drive: true, ..JointEntry::new(part, nodes, offsets) });
+    builder.signals_mut().offer(Rank::OnDemand, AppliedPower::Joint(index).named(part.name()));
 }
 
 fn drive_joint(reader: &PartReader, part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::joint_coordinate::{self, CoordinateChoice, JOINT};
-use crate::element::{CoordinateForce, EndStop};
+use super::spring::add_force;
+use crate::element::EndStop;
 use crate::machine::{MachineBuilder, PartEntry};
 use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
@@ -24,7 +25,7 @@ const fn keys(along: Dimension, stiffness: Dimension, damping: Dimension, depth:
 /// Keys of `[[end-stop]]`.
 static DISPLACEMENT: PartKind = PartKind {
     name: "end-stop",
-    doc: "Elastic bounds of the displacement of a joint.",
+    doc: "Elastic bounds of the displacement of a joint. Measures the `force` against it: positive beyond the upper bound, negative beyond the lower.",
     occurrence: Occurrence::Many,
     keys: &keys(Dimension::LENGTH, Dimension::STIFFNESS, Dimension::DAMPING, "1e-4"),
 };
@@ -32,7 +33,7 @@ static DISPLACEMENT: PartKind = PartKind {
 /// Keys of `[[torsional-end-stop]]`.
 static ANGLE: PartKind = PartKind {
     name: "torsional-end-stop",
-    doc: "Elastic bounds of the angle of a joint; full turns count.",
+    doc: "Elastic bounds of the angle of a joint; full turns count. Measures the `torque` against it: positive beyond the upper bound, negative beyond the lower.",
     occurrence: Occurrence::Many,
     keys: &keys(Dimension::ANGLE, Dimension::TORSIONAL_STIFFNESS, Dimension::TORSIONAL_DAMPING, "1e-3"),
 };
@@ -84,7 +85,6 @@ fn add(part: &Part, builder: &mut MachineBuilder, measure: CoordinateChoice) -> 
         damping: reader.not_negative("damping")?,
         transition: reader.positive("transition-depth")?,
     };
-    let element = CoordinateForce::new(along.nodes, along.offsets, along.coordinate, vec![Arc::new(law)]);
-    builder.add_element(part.name(), element);
+    add_force(builder, part.name(), &along, vec![Arc::new(law)]);
     reader.finish()
 }

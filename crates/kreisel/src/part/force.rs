@@ -2,7 +2,7 @@
 
 use crate::element::{Axes, MarkerForce, Quantity};
 use crate::lie::{Pose, UnitQuaternion};
-use crate::machine::sensor::{AppliedWrench, SensorFrame, WrenchPart};
+use crate::machine::sensor::{AppliedPower, AppliedWrench, SensorFrame, WrenchPart};
 use crate::machine::{MachineBuilder, PartEntry, Rank, SignalCollector, placement};
 use crate::model::{
     Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, SignalLaw, ValueKind,
@@ -11,7 +11,7 @@ use crate::model::{
 /// Keys of `[[force]]`.
 static KIND: PartKind = PartKind {
     name: "force",
-    doc: "A force, a torque or both on a body; each component is a number, a law of time, or an expression of `t`, joint coordinates (`crank.angle`, `crank.angle-rate`) and positions and velocities (`arm.tip.position.z`).",
+    doc: "A force, a torque or both on a body; each component is a number, a law of time, or an expression of `t`, joint coordinates (`crank.angle`, `crank.angle-rate`) and positions and velocities (`arm.tip.position.z`). Measures the vectors `force` and `torque` in world axes, and its `power`.",
     occurrence: Occurrence::Many,
     keys: &[
         Key::new("body", ValueKind::Reference, Need::Required)
@@ -70,6 +70,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let at = SensorFrame { node: Some(node), offset: Pose::new(UnitQuaternion::identity(), marker.position) };
     let element = builder.add_element(part.name(), element);
     builder.signals_mut().connect_inputs(element, used.inputs);
+    builder.signals_mut().offer(Rank::OnDemand, AppliedPower::Element(element).named(part.name()));
     for (key, of) in [("force", WrenchPart::Force), ("torque", WrenchPart::Torque)] {
         if reader.has(key) {
             let sensor = AppliedWrench { element, part: of, at }.named(part.name());

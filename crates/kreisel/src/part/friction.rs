@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use super::contact_law;
 use super::joint_coordinate::{self, CoordinateChoice, JOINT};
+use super::spring::add_force;
 use crate::element::contact::Friction;
-use crate::element::{Bearing, CoordinateForce, JointFriction, RegularizedFriction, SlidingMotion};
-use crate::machine::{FrictionForm, MachineBuilder, PartEntry};
+use crate::element::{Bearing, JointFriction, RegularizedFriction, SlidingMotion};
+use crate::machine::sensor::{ConnectionWrench, ForceAlong, Sign};
+use crate::machine::{FrictionForm, MachineBuilder, MeasuredCoordinate, PartEntry, Rank};
 use crate::model::error::{Mistake, ModelError};
 use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[joint-friction]]`.
 static KIND: PartKind = PartKind {
     name: "joint-friction",
-    doc: "Coulomb friction in a joint, made smooth around rest: force × tanh(speed / transition speed) against a displacement, or torque × tanh(rate / transition rate) against an angle. The force or torque is given, or follows from a coefficient of `friction` and the force that the joint transmits: in a prismatic, revolute or spherical joint. Then the laws of contacts are at hand, with static friction and bristles.",
+    doc: "Coulomb friction in a joint, made smooth around rest: force × tanh(speed / transition speed) against a displacement, or torque × tanh(rate / transition rate) against an angle. The force or torque is given, or follows from a coefficient of `friction` and the force that the joint transmits: in a prismatic, revolute or spherical joint. Then the laws of contacts are at hand, with static friction and bristles. Measures the `force` or `torque` against the motion; in a spherical joint the vector of the `torque` on the second body, in world axes.",
     occurrence: Occurrence::Many,
     keys: &[
         JOINT,
@@ -68,8 +70,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     refuse_other_transition(&reader, rate)?;
     let along = joint_coordinate::read(&reader, builder, measure)?;
     let law = RegularizedFriction { force: reader.not_negative(force)?, rate: reader.positive(rate)? };
-    let element = CoordinateForce::new(along.nodes, along.offsets, along.coordinate, vec![Arc::new(law)]);
-    builder.add_element(part.name(), element);
+    add_force(builder, part.name(), &along, vec![Arc::new(law)]);
     reader.finish()
 }
 
@@ -120,6 +121,19 @@ fn add_by_reaction(
         );
         builder.start_steady(contact_law::sliding_start(&law, &bristles));
     }
-    builder.add_element(part.name(), element.with_bristles(bristles));
+    let element = builder.add_element(part.name(), element.with_bristles(bristles));
+    let sensor = match *motion {
+        SlidingMotion::Along(coordinate) => {
+            let unit = if coordinate.is_angle() { "rad" } else { "m" };
+            let (nodes, offsets) = (joint.nodes, joint.offsets);
+            let along = MeasuredCoordinate { nodes, offsets, coordinate, rate: false, unit };
+            ForceAlong::named(part.name(), element, &along, Sign::Against)
+        }
+        SlidingMotion::AllAround => {
+            let [_, torque] = ConnectionWrench::both(part.name(), element, joint.nodes, joint.offsets);
+            torque
+        }
+    };
+    builder.signals_mut().offer(Rank::OnDemand, sensor);
     Ok(())
 }

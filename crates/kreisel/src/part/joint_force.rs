@@ -3,13 +3,14 @@
 use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::JointForce;
 use crate::kinematics::pair_between;
-use crate::machine::{MachineBuilder, PartEntry, SignalCollector};
+use crate::machine::sensor::{AppliedPower, ForceAlong, Sign};
+use crate::machine::{MachineBuilder, PartEntry, Rank, SignalCollector};
 use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
 /// Keys of `[[joint-force]]`.
 static KIND: PartKind = PartKind {
     name: "joint-force",
-    doc: "A force along the displacement of a joint, or a torque about its angle, on the second body and back on the first: an actuator. It is a number, a law of time, or an expression of `t` and measured quantities (`\"-20*crank.angle-rate\"`).",
+    doc: "A force along the displacement of a joint, or a torque about its angle, on the second body and back on the first: an actuator. It is a number, a law of time, or an expression of `t` and measured quantities (`\"-20*crank.angle-rate\"`). Measures this `force` or `torque`, and its `power`.",
     occurrence: Occurrence::Many,
     keys: &[
         JOINT,
@@ -48,6 +49,9 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let used = collector.finish();
     let actuator = JointForce::new(used.nodes, pair, along.coordinate, force, used.signals);
     let element = builder.add_element(part.name(), actuator.with_inputs(used.initial));
-    builder.signals_mut().connect_inputs(element, used.inputs);
+    let signals = builder.signals_mut();
+    signals.connect_inputs(element, used.inputs);
+    signals.offer(Rank::OnDemand, ForceAlong::named(part.name(), element, &along, Sign::Along));
+    signals.offer(Rank::OnDemand, AppliedPower::Element(element).named(part.name()));
     reader.finish()
 }

@@ -41,7 +41,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let node = builder.add_body(body, join(&Vector3::zeros(), &velocity));
     builder.add_element(name, Body::new(node, mass, inertia, builder.gravity()));
     builder.set_stated(node, body::stated(&reader));
-    body::show(builder, name, node, None);
+    body::show(builder, node, None);
     if reader.boolean("fixed")? {
         builder.fix(node);
     }

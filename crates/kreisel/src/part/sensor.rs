@@ -14,7 +14,7 @@ static KIND: PartKind = PartKind {
         Key::new("quantity", ValueKind::Text, Need::Required)
             .doc(const_text!(write_quantities)),
         Key::new("of", ValueKind::Reference, Need::Optional)
-            .doc("The body, marker (`top.tip`), joint or drive that is measured; nothing for quantities of the machine."),
+            .doc("The body, marker (`top.tip`), joint, drive, force or other part that is measured; nothing for quantities of the machine."),
         Key::new("relative-to", ValueKind::Reference, Need::Optional)
             .doc("Body or marker from which a motion is observed; the ground if not given."),
         Key::new("axes", ValueKind::Text, Need::Optional)
@@ -41,7 +41,7 @@ const fn write_quantities<const ROOM: usize>() -> ConstText<ROOM> {
         place += 1;
     }
     doc.add(
-        ". Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `angle-rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of the machine: `energy`, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).",
+        ". Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `angle-rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of a spring-damper, joint force, end stop or friction in a joint: its `force` along a displacement or `torque` about an angle; of a spring-damper between points also `length` and `length-rate`. Of a bushing: `force` and `torque` on its second body. Of a force, joint force or drive: its `power`. Of a body also its `momentum`, and its `angular-momentum` about its centre of mass. Of the machine: `energy`, `momentum`, `angular-momentum` about the origin of the world, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).",
     )
 }
 

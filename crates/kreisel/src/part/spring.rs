@@ -7,7 +7,8 @@ use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use crate::element::{CoordinateForce, ForceLaw, ForceValue, LinearSpring};
 use crate::kinematics::Coordinate;
 use crate::lie::{Pose, UnitQuaternion, Vector3};
-use crate::machine::{MachineBuilder, MeasuredCoordinate, PartEntry, placement};
+use crate::machine::sensor::{ForceAlong, NamedSensor, Sign};
+use crate::machine::{MachineBuilder, MeasuredCoordinate, PartEntry, Rank, placement};
 use crate::model::{
     Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, Table, ValueKind,
 };
@@ -15,7 +16,7 @@ use crate::model::{
 /// Keys of `[[spring-damper]]`.
 static POINTS: PartKind = PartKind {
     name: "spring-damper",
-    doc: "A spring and damper along the line between two points, or along the displacement of a joint; it pulls with stiffness × elongation + damping × rate + preload.",
+    doc: "A spring and damper along the line between two points, or along the displacement of a joint; it pulls with stiffness × elongation + damping × rate + preload. Measures this `force` and, between points, its `length` and `length-rate`, for short `rate`.",
     occurrence: Occurrence::Many,
     keys: &[
         Key::new("bodies", ValueKind::References(&[2]), Need::Optional)
@@ -42,7 +43,7 @@ static POINTS: PartKind = PartKind {
 /// Keys of `[[torsional-spring-damper]]`.
 static TORSIONAL: PartKind = PartKind {
     name: "torsional-spring-damper",
-    doc: "A spring and damper about the angle of a joint; it turns the second body back with stiffness × (angle − free angle) + damping × rate + preload.",
+    doc: "A spring and damper about the angle of a joint; it turns the second body back with stiffness × (angle − free angle) + damping × rate + preload. Measures this `torque`.",
     occurrence: Occurrence::Many,
     keys: &[
         JOINT,
@@ -104,8 +105,10 @@ fn add_between_points(part: &Part, builder: &mut MachineBuilder) -> Result<(), M
         assume_free(&reader, builder, &format!("length of {initial} m"));
     }
     let laws = laws(&reader, free.unwrap_or(initial), "force", "damping-force")?;
-    builder
-        .add_element(part.name(), CoordinateForce::new(along.nodes, along.offsets, along.coordinate, laws));
+    add_force(builder, part.name(), &along, laws);
+    if reader.has("bodies") {
+        offer_coordinate(builder, part.name(), "length", along);
+    }
     if along.coordinate == Coordinate::Distance {
         builder.appearance_mut().show_line(
             part.name(),
@@ -125,9 +128,32 @@ fn add_torsional(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelE
         assume_free(&reader, builder, &format!("angle of {initial} rad"));
     }
     let laws = laws(&reader, free.unwrap_or(initial), "torque", "damping-torque")?;
-    builder
-        .add_element(part.name(), CoordinateForce::new(about.nodes, about.offsets, about.coordinate, laws));
+    add_force(builder, part.name(), &about, laws);
     reader.finish()
+}
+
+/// Adds forces that resist a coordinate, which can be measured.
+pub(super) fn add_force(
+    builder: &mut MachineBuilder,
+    part: &str,
+    along: &MeasuredCoordinate,
+    laws: Vec<Arc<dyn ForceLaw>>,
+) {
+    let element = CoordinateForce::new(along.nodes, along.offsets, along.coordinate, laws);
+    let element = builder.add_element(part, element);
+    let sensor = ForceAlong::named(part, element, along, Sign::Against);
+    builder.signals_mut().offer(Rank::OnDemand, sensor);
+}
+
+/// Lets a coordinate of the part's own be measured, with its rate.
+fn offer_coordinate(builder: &mut MachineBuilder, part: &str, word: &str, along: MeasuredCoordinate) {
+    let rate = MeasuredCoordinate { rate: true, unit: "m/s", ..along };
+    for (word, measured) in
+        [(word.to_owned(), along), (format!("{word}-rate"), rate), ("rate".to_owned(), rate)]
+    {
+        let sensor = NamedSensor::of_coordinate(format!("{part}.{word}"), measured);
+        builder.signals_mut().offer(Rank::OnDemand, sensor);
+    }
 }
 
 /// Tells the user that a spring is free where it begins.

@@ -26,15 +26,15 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::dae::{Couplings, Dae, Equation, Point, Residual, Scales, Shape, Wanted};
+use crate::dae::{Couplings, Dae, Equation, Point, Residual, Scales, Shape, TangentWeights, Wanted};
 use crate::element::contact::ContactResult;
 use crate::element::{Element, Forces};
 use crate::joint::{Joint, RowValues};
 use crate::kinematics::{
-    Energies, LocalGradient, MAX_NODES, MAX_ROWS, Motion, NodeId, NodeMotion, Power, join, split,
-    twist_between,
+    Energies, LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, NodeId, NodeMotion, Power,
+    STIFFNESS_ONLY, join, split, twist_between,
 };
-use crate::lie::{Group, Vector6};
+use crate::lie::{Group, Vector3, Vector6};
 use crate::solve::block::{BlockId, BlockMatrix};
 
 /// A machine as a system of equations; immutable once built.
@@ -208,6 +208,32 @@ impl System {
         self.element_sums(at).0
     }
 
+    /// Momentum of all elements: angular about the origin of the world and linear, in world axes.
+    ///
+    /// Inertia is what elements have by their accelerations: p_i = Σ_j ∂r_i/∂V̇_j V_j on each node.
+    pub fn momentum(&self, at: &Point) -> Vector6 {
+        let weights = TangentWeights { mass: 1.0, damping: 0.0, stiffness: false, ..STIFFNESS_ONLY };
+        let mut tangent = LocalTangent::zeros(0);
+        let (mut angular, mut linear) = (Vector3::zeros(), Vector3::zeros());
+        for entry in self.active_elements(at) {
+            self.with_element(entry, at, |motion| {
+                tangent.reset(motion.nodes.len());
+                let asked = Forces { weights, tangent: Some(&mut tangent), ..Forces::default() };
+                entry.element.ask(motion, asked);
+                for (i, node) in motion.nodes.iter().enumerate() {
+                    let own = (motion.nodes.iter().enumerate())
+                        .map(|(j, other)| tangent.block(i, j).0 * other.velocity)
+                        .sum::<Vector6>();
+                    let (spin, push) = split(&own);
+                    let push = node.rotation * push;
+                    angular += node.rotation * spin + node.pose.position.cross(&push);
+                    linear += push;
+                }
+            });
+        }
+        join(&angular, &linear)
+    }
+
     /// Power through elements and drives at a point with its multipliers.
     pub fn power(&self, at: &Point) -> Power {
         self.energies_and_power(at).1
@@ -233,20 +259,36 @@ impl System {
     pub(crate) fn energies_and_power(&self, at: &Point) -> (Energies, Power) {
         let (stored, mut sum) = self.element_sums(at);
         for entry in self.active_joints(at).filter(|entry| entry.time_dependent) {
-            let rates =
-                self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.rates_by_time(motion));
-            // The reaction −Bᵀλ does the power −λᵀB v = λᵀΦ_t on the machine.
-            let multipliers = &at.multipliers[entry.rows.clone()];
-            sum.applied += multipliers.iter().zip(rates).map(|(lambda, rate)| lambda * rate).sum::<f64>();
+            sum.applied += self.power_by_time(entry, at);
         }
         for entry in self.active_joints(at).filter(|entry| !entry.nonholonomic.is_empty()) {
-            let (_, [targets, _]) =
-                self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.nonholonomic_parts(motion));
-            // Likewise −Aᵀψ does the power −ψᵀA V = ψᵀb.
-            let multipliers = &at.nonholonomic_multipliers[entry.nonholonomic.clone()];
-            sum.applied += multipliers.iter().zip(targets).map(|(psi, target)| psi * target).sum::<f64>();
+            sum.applied += self.nonholonomic_power(entry, at);
         }
         (stored, sum)
+    }
+
+    /// Power in W that the reaction of a joint does on the machine: none, but where time moves it.
+    pub fn reaction_power(&self, joint: usize, at: &Point) -> f64 {
+        let entry = &self.joints[joint];
+        if entry.switch.is_some_and(|switch| !self.is_on(switch, at.memory)) {
+            return 0.0;
+        }
+        self.power_by_time(entry, at) + self.nonholonomic_power(entry, at)
+    }
+
+    /// The reaction −Bᵀλ does the power −λᵀB v = λᵀΦ_t on the machine.
+    fn power_by_time(&self, entry: &SystemJoint, at: &Point) -> f64 {
+        let rates = self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.rates_by_time(motion));
+        let multipliers = &at.multipliers[entry.rows.clone()];
+        multipliers.iter().zip(rates).map(|(lambda, rate)| lambda * rate).sum()
+    }
+
+    /// Likewise −Aᵀψ does the power −ψᵀA V = ψᵀb.
+    fn nonholonomic_power(&self, entry: &SystemJoint, at: &Point) -> f64 {
+        let (_, [targets, _]) =
+            self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.nonholonomic_parts(motion));
+        let multipliers = &at.nonholonomic_multipliers[entry.nonholonomic.clone()];
+        multipliers.iter().zip(targets).map(|(psi, target)| psi * target).sum()
     }
 
     /// Wrench (torque, force) that a joint exerts on its second body at the joint's point, in world axes.
@@ -268,30 +310,45 @@ impl System {
         self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.all_wrenches(motion, at))
     }
 
-    /// Wrench (torque, force) that an element exerts on its first node at the node's origin, in world axes, with its
-    /// load multiplied by a factor.
-    pub fn applied_wrench(&self, element: usize, at: &Point, load_factor: f64) -> Vector6 {
+    /// Wrench (torque, force) that an element exerts on a node at the node's origin, in world axes, with its load
+    /// multiplied by a factor.
+    pub fn applied_wrench(&self, element: usize, node: NodeId, at: &Point, load_factor: f64) -> Vector6 {
+        let Some(entry) = self.acting_element(element, at) else { return Vector6::zeros() };
+        let Some(place) = entry.nodes.iter().position(|own| *own == node) else { return Vector6::zeros() };
+        self.with_element(entry, at, |motion| {
+            let mut wrench = entry.wrenches(motion)[place];
+            if load_factor != 1.0 {
+                let mut load = vec![Vector6::zeros(); motion.nodes.len()];
+                let asked = Forces { load: Some(&mut load), ..Forces::default() };
+                entry.element.ask(motion, asked);
+                wrench += (load_factor - 1.0) * load[place];
+            }
+            let (torque, force) = split(&wrench);
+            let rotation = motion.nodes[place].rotation;
+            -join(&(rotation * torque), &(rotation * force))
+        })
+    }
+
+    /// Power in W that an element applies to the machine.
+    pub fn applied_power(&self, element: usize, at: &Point) -> f64 {
+        let Some(entry) = self.acting_element(element, at) else { return 0.0 };
+        self.with_element(entry, at, |motion| {
+            let mut power = Power::default();
+            entry.element.ask(motion, Forces { power: Some(&mut power), ..Forces::default() });
+            power.applied
+        })
+    }
+
+    /// The version of an element that acts; nothing where it is switched off.
+    fn acting_element(&self, element: usize, at: &Point) -> Option<&SystemElement> {
         let mut entry = &self.elements[element];
         if !self.is_version_of(entry, at.memory) {
             let acts =
                 |other: &&SystemElement| other.original == element && self.is_version_of(other, at.memory);
             entry = self.elements.iter().find(acts).unwrap_or(entry);
         }
-        if entry.switch.is_some_and(|switch| !self.is_on(switch, at.memory)) {
-            return Vector6::zeros();
-        }
-        self.with_element(entry, at, |motion| {
-            let mut wrench = entry.wrenches(motion)[0];
-            if load_factor != 1.0 {
-                let mut load = vec![Vector6::zeros(); motion.nodes.len()];
-                let asked = Forces { load: Some(&mut load), ..Forces::default() };
-                entry.element.ask(motion, asked);
-                wrench += (load_factor - 1.0) * load[0];
-            }
-            let (torque, force) = split(&wrench);
-            let rotation = motion.nodes[0].rotation;
-            -join(&(rotation * torque), &(rotation * force))
-        })
+        let is_off = entry.switch.is_some_and(|switch| !self.is_on(switch, at.memory));
+        (!is_off).then_some(entry)
     }
 
     /// What a contact does; nothing for other elements and where it is switched off.

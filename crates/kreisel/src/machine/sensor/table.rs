@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::section_force::SectionSide;
-use super::{NamedSensor, SensorFrame, energy, frame, section, wrench};
+use super::{NamedSensor, SensorFrame, energy, frame, momentum, section, wrench};
 use crate::machine::beam::{BeamEntry, Station};
 use crate::machine::{JointEntry, MachineBuilder};
 use crate::model::error::{Mistake, ModelError};
@@ -55,7 +55,8 @@ pub enum SensorOf {
 }
 
 /// The families of sensors; what else can be measured is offered by parts.
-pub const SENSORS: &[&[SensorEntry]] = &[energy::LINES, frame::LINES, section::LINES, wrench::LINES];
+pub const SENSORS: &[&[SensorEntry]] =
+    &[energy::LINES, momentum::LINES, frame::LINES, section::LINES, wrench::LINES];
 
 /// Words for what can be measured of something.
 fn words(of: SensorOf) -> impl Iterator<Item = &'static str> {

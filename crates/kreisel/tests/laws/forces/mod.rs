@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
+mod measured;
 mod mistakes;
 
 use crate::common::{difference, read, within};
