@@ -512,6 +512,11 @@ fn constraints_hold_after_every_step() {
 /// A rod on a ball joint with a mass on a stiff spring at its end.
 pub(crate) fn stiff_pendulum(stiffness: f64) -> Machine {
     let damping = 0.14 * stiffness.sqrt();
+    sprung_pendulum(&format!("-{stiffness:e}*slide.displacement - {damping:e}*slide.displacement-rate"))
+}
+
+/// A rod on a ball joint with a mass on a slide at its end, which a force holds.
+pub(crate) fn sprung_pendulum(force: &str) -> Machine {
     let text = format!(
         "
         [gravity]
@@ -538,7 +543,7 @@ pub(crate) fn stiff_pendulum(stiffness: f64) -> Machine {
         [[joint-force]]
         name = 'spring'
         joint = 'slide'
-        force = '-{stiffness:e}*slide.displacement - {damping:e}*slide.displacement-rate'
+        force = '{force}'
         "
     );
     read(&text).unwrap()

@@ -4,8 +4,8 @@
 
 use crate::common::{model, read};
 use crate::explicit8::{
-    DISC, DRIVEN_ARM, Errors, FOUR_BAR, distance, end_of, errors, orders, run_machine, stiff_pendulum,
-    top_errors, with_group,
+    DISC, DRIVEN_ARM, Errors, FOUR_BAR, distance, end_of, errors, orders, run_machine, sprung_pendulum,
+    stiff_pendulum, top_errors, with_group,
 };
 use kreisel::dae::{Dae, Values};
 use kreisel::integrate::{
@@ -245,36 +245,10 @@ fn auto_chooses_by_what_the_machine_has() {
 
 /// A pendulum with a bob on a spring whose stiffness grows and falls with time.
 fn stiffening(low: f64, high: f64) -> Machine {
-    let text = format!(
-        "
-        [gravity]
-        acceleration = [0, 0, -9.81]
-        [[body]]
-        name = 'rod'
-        mass = 1
-        inertia = [0.01, 0.1, 0.1]
-        position = [0.5, 0, 0]
-        [[body]]
-        name = 'bob'
-        mass = 1
-        inertia = [0.01, 0.01, 0.01]
-        position = [1, 0, 0]
-        [[spherical]]
-        name = 'ball'
-        bodies = ['ground', 'rod']
-        point = [0, 0, 0]
-        [[prismatic]]
-        name = 'slide'
-        bodies = ['rod', 'bob']
-        axis = [1, 0, 0]
-        point = [1, 0, 0]
-        [[joint-force]]
-        name = 'spring'
-        joint = 'slide'
-        force = '-({low:e} + {high:e}*(0.5 + 0.5*tanh(40*(t - 0.5)))*(0.5 - 0.5*tanh(40*(t - 1.5))))*slide.displacement - (20 + 1.4*sqrt({high:e})*(0.5 + 0.5*tanh(40*(t - 0.5)))*(0.5 - 0.5*tanh(40*(t - 1.5))))*slide.displacement-rate'
-        "
-    );
-    read(&text).unwrap()
+    let pulse = "(0.5 + 0.5*tanh(40*(t - 0.5)))*(0.5 - 0.5*tanh(40*(t - 1.5)))";
+    let (stiffness, damping) =
+        (format!("{low:e} + {high:e}*{pulse}"), format!("20 + 1.4*sqrt({high:e})*{pulse}"));
+    sprung_pendulum(&format!("-({stiffness})*slide.displacement - ({damping})*slide.displacement-rate"))
 }
 
 #[test]
