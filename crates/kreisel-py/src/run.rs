@@ -8,8 +8,9 @@ use kreisel::machine::{Machine, SignalId};
 use kreisel::results::{EndStatus, ModelIdentity, RunSummary, WriteError};
 use kreisel::run::{Job, JobObserver, Moment, Record, RunEnding, RunError, Sink, Snapshot, Trajectory};
 use numpy::PyArray1;
-use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt};
+use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyRecursionError};
 use pyo3::prelude::*;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -127,7 +128,7 @@ struct PythonObserver<'m> {
 }
 
 impl PythonObserver<'_> {
-    /// Whether the observer wants to go on: anything but `False`.
+    /// Whether the observer wants to go on: anything but `False`, Python's or NumPy's.
     fn ask(&self, now: &Moment) -> PyResult<bool> {
         let Some(observer) = &self.observer else { return Ok(true) };
         let step = Step {
@@ -137,7 +138,7 @@ impl PythonObserver<'_> {
         };
         Python::attach(|py| {
             let answer = observer.call1(py, (step,))?;
-            Ok(!answer.bind(py).is(&*pyo3::types::PyBool::new(py, false)))
+            Ok(!matches!(answer.bind(py).extract::<bool>(), Ok(false)))
         })
     }
 }
@@ -192,6 +193,35 @@ pub struct RunRequest {
     pub has_functions: bool,
 }
 
+/// Runs within runs on one thread that its stack has room for, also where it is small.
+const MAX_NESTED: usize = 16;
+
+thread_local! {
+    static NESTED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Counts a run on this thread as long as it lives.
+struct Nested;
+
+impl Nested {
+    /// Refuses a run that observers or functions of too many others have started.
+    fn enter() -> PyResult<Self> {
+        if NESTED.get() >= MAX_NESTED {
+            let words =
+                format!("a run was started within {MAX_NESTED} others, by their observers or functions");
+            return Err(PyRecursionError::new_err(words));
+        }
+        NESTED.set(NESTED.get() + 1);
+        Ok(Self)
+    }
+}
+
+impl Drop for Nested {
+    fn drop(&mut self) {
+        NESTED.set(NESTED.get() - 1);
+    }
+}
+
 /// Runs a machine; what was computed is given back however the run ended.
 pub fn run(
     py: Python<'_>,
@@ -201,6 +231,7 @@ pub fn run(
     request: RunRequest,
     functions: &Failure,
 ) -> PyResult<Outcome> {
+    let _nested = Nested::enter()?;
     let RunRequest { observer, motion, folder, force, has_functions } = request;
     let mut plan = machine.plan().map_err(|errors| error::model(&errors))?;
     if observer.is_some() {

@@ -145,3 +145,11 @@ def test_a_state_whose_rate_is_written_in_python_decays_as_it_must() -> None:
     # ċ = −2 (c − u); the method is of second order, and 2 h = 0.02.
     exact = 0.25 + 0.75 * np.exp(-2 * result.time)
     assert np.abs(result["heat.value"] - exact).max() < 1e-4
+
+
+def test_one_argument_may_be_given_without_a_list() -> None:
+    ends = []
+    for arguments in ("mass.position.x", ["mass.position.x"]):
+        model = oscillator("pull").function("pull", lambda x: -50 * x, arguments=arguments)
+        ends.append(model.simulate(end_time=0.1, step=1e-3)["mass.position.x"][-1])
+    assert ends[0] == ends[1]

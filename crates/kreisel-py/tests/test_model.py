@@ -174,3 +174,10 @@ def test_modes_of_a_moment_are_noted() -> None:
     modes = model.modes(count=1)
     assert [note["kind"] for note in modes.notes] == ["not-at-rest"]
     assert modes.notes[0]["advice"] in modes.warnings[0]
+
+
+def test_names_of_parameters_stay_names() -> None:
+    model = kreisel.Model("own").parameters({'x" = 1\n[[point-mass]]\nname = "guest"\nmass = 1\n"y': 1})
+    with pytest.raises(kreisel.ModelError):
+        model.check()
+    assert "[[point-mass]]" not in model.to_toml().splitlines()

@@ -26,6 +26,41 @@ def test_an_observer_sees_every_accepted_step() -> None:
     assert np.array_equal(angles, result["hinge.angle"][1:])
 
 
+def test_false_of_numpy_ends_a_run_like_false_of_python() -> None:
+    for answer in (False, np.False_):
+        result = pendulum().simulate(end_time=0.1, step=1e-3, observer=lambda step, answer=answer: answer)
+        assert result.time[-1] == 1e-3
+    goes_on = pendulum().simulate(end_time=0.1, step=1e-3, observer=lambda step: 0)  # type: ignore[arg-type,return-value]
+    assert goes_on.time[-1] == 0.1
+
+
+def test_runs_within_runs_without_end_are_an_exception() -> None:
+    depth = 0
+
+    def again(step: kreisel.Step) -> None:
+        nonlocal depth
+        depth += 1
+        pendulum().simulate(end_time=0.1, step=1e-2, observer=again)
+
+    with pytest.raises(RecursionError, match="within"):
+        pendulum().simulate(end_time=0.1, step=1e-2, observer=again)
+    assert depth > 1
+    # The count is back at none: the same may be done again.
+    assert pendulum().simulate(end_time=0.01, step=1e-3).time[-1] == 0.01
+
+
+def test_a_result_keeps_the_model_that_was_run() -> None:
+    model = pendulum()
+    before = model.to_toml()
+    result = model.simulate(end_time=0.01, step=1e-3, observer=lambda step: model.point_mass(f"late-{step.time}", mass=1) and None)
+    assert result.model.to_toml() == before
+
+
+def test_settings_that_are_not_finite_are_refused_by_their_name() -> None:
+    with pytest.raises(kreisel.ArgumentError, match="`end_time` must be a finite number, not nan"):
+        pendulum().simulate(end_time=float("nan"))
+
+
 def test_a_step_can_be_kept_and_read_later() -> None:
     kept: list[kreisel.Step] = []
     result = pendulum().simulate(end_time=0.02, step=1e-3, observer=kept.append)

@@ -215,3 +215,25 @@ def test_searches_that_make_no_sense_are_refused(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
     with pytest.raises(ImportError, match="pip install scipy"):
         kreisel.minimize(model, {"mass": "1:2"}, "max(bob.position.x)")
+
+
+def test_parameters_with_names_of_columns_are_refused() -> None:
+    for name in ("run", "status", "reason"):
+        model = kreisel.Model("mass").parameters({name: 1})
+        model.point_mass("bob", mass=name)
+        with pytest.raises(kreisel.SweepError, match=f"column `{name}` of its own"):
+            kreisel.sweep(model, {name: [1, 2]}, "last(bob.position.z)", end_time=0.1, step=0.01)
+
+
+def test_more_threads_than_runs_are_not_started() -> None:
+    result = kreisel.sweep(spring(), {"mass": [1, 2]}, LOW, threads=10**9, **SHORT)  # type: ignore[arg-type]
+    assert len(result) == 2 and not result.reasons
+
+
+def test_counts_may_be_numbers_of_numpy_and_bytes_are_no_values() -> None:
+    result = kreisel.sweep(spring(), {"mass": "1:2"}, LOW, sample=np.int64(3), seed=np.int64(2), **SHORT)  # type: ignore[arg-type]
+    assert len(result) == 3
+    with pytest.raises(kreisel.ArgumentError, match="not over bytes"):
+        kreisel.sweep(spring(), {"mass": b"12"}, LOW, **SHORT)  # type: ignore[arg-type,dict-item]
+    with pytest.raises(kreisel.ArgumentError, match="`sample` must be a whole number"):
+        kreisel.sweep(spring(), {"mass": "1:2"}, LOW, sample=2.5, **SHORT)  # type: ignore[arg-type]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -99,7 +101,8 @@ class Model(Parts):
         '[parameters]\\nlength = "50 cm"\\nmass = "2*length"\\n'
         """
         # Names of parameters are the user's own: underscores stay.
-        lines = [f'"{name}" = {_toml.text(value)}' if not name.isidentifier() else f"{name} = {_toml.text(value)}"
+        bare = re.compile(r"[A-Za-z0-9_]+")
+        lines = [f"{name if bare.fullmatch(name) else _toml.text(name)} = {_toml.text(value)}"
                  for name, value in {**(values or {}), **more}.items()]
         self._append("\n".join(["[parameters]", *lines]) + "\n")
         return self
@@ -113,7 +116,7 @@ class Model(Parts):
         name: str,
         function: Callable[..., float],
         *,
-        arguments: Sequence[str],
+        arguments: str | Sequence[str],
         slopes: Callable[..., Sequence[float]] | None = None,
     ) -> Model:
         """Adds a number that a Python function computes from measured quantities, for use in the expressions of forces.
@@ -138,7 +141,9 @@ class Model(Parts):
         """
         if not callable(function) or not (slopes is None or callable(slopes)):
             raise ArgumentError(f"the function `{name}` must be callable")
-        self._add("function", False, {"name": name, "arguments": list(arguments)})
+        # One name alone is meant as a list of it, not as a list of its letters.
+        names = [arguments] if isinstance(arguments, str) else list(arguments)
+        self._add("function", False, {"name": name, "arguments": names})
         self._functions[name] = (function, slopes)
         return self
 
@@ -179,6 +184,9 @@ class Model(Parts):
 
     def _machine(self, settings: Mapping[str, Number | Numbers | None]) -> _kreisel.Machine:
         given = {name: _words(value) for name, value in settings.items() if value is not None}
+        for name, value in settings.items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ArgumentError(f"`{name}` must be a finite number, not {value}")
         return _kreisel.Machine(
             self._name, self._text, self._path, list(self._assignments.items()), given, dict(self._functions)
         )
@@ -278,9 +286,10 @@ class Model(Parts):
         }
         if observer is not None and not callable(observer):
             raise ArgumentError("the observer must be callable")
-        machine = self._machine(settings)
+        # The model as it is now: an observer may change it meanwhile.
+        machine, model = self._machine(settings), self.copy()
         times, table, nodes, summary, error = machine.simulate(observer, motion, folder, force)
-        result = Result(self.copy(), settings, machine.channels, times, table, nodes if motion else None, summary)
+        result = Result(model, settings, machine.channels, times, table, nodes if motion else None, summary)
         for warning in result.warnings:
             warnings.warn(warning, ModelWarning, stacklevel=2)
         if isinstance(error, KeyboardInterrupt):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,10 +50,8 @@ class Request:
         self.settings = {name: _words(value) for name, value in settings.items() if value is not None}
         self.variations = [f"{_parameter(name, known)}={_texts(name, values)}" for name, values in vary.items()]
         self.measures = _measures(measure)
-        self.sample, self.sampling, self.seed = sample, sampling, seed
-        for name, number in {"sample": sample or 0, "seed": seed}.items():
-            if not isinstance(number, int) or not 0 <= number < 2**64:
-                raise ArgumentError(f"`{name}` must be a whole number that is not negative, not {number!r}")
+        self.sample = None if sample is None else _count("sample", sample)
+        self.sampling, self.seed = sampling, _count("seed", seed)
 
     def sweep(self) -> _kreisel.Sweep:
         """The sweep, checked against its model."""
@@ -68,9 +67,21 @@ def _parameter(name: str, known: Mapping[str, float]) -> str:
     return dashed if name not in known and dashed in known else name
 
 
+def _count(name: str, number: SupportsIndex) -> int:
+    try:
+        count = operator.index(number)
+    except TypeError:
+        count = -1
+    if not 0 <= count < 2**64:
+        raise ArgumentError(f"`{name}` must be a whole number that is not negative, not {number!r}")
+    return count
+
+
 def _texts(name: str, values: Values) -> str:
     if isinstance(values, str):
         return values
+    if isinstance(values, (bytes, bytearray)):
+        raise ArgumentError(f"`{name}` must vary over a range in words or over several numbers, not over bytes")
     try:
         return ",".join(_words(value) for value in values)
     except TypeError:

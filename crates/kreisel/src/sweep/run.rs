@@ -48,8 +48,8 @@ pub enum Outcome {
 }
 
 impl SweepPlan<'_> {
-    /// Runs the points of these numbers on `threads` threads (all cores if zero) and hands rows on as they
-    /// come.
+    /// Runs the points of these numbers on `threads` threads (all cores if zero, never more than runs) and hands rows
+    /// on as they come.
     ///
     /// A raised `stop` ends it after the present steps; runs that it cuts short are not handed on.
     pub fn run(
@@ -59,7 +59,7 @@ impl SweepPlan<'_> {
         stop: &AtomicBool,
         take: &(dyn Fn(SweepRow) + Sync),
     ) -> Result<(), rayon::ThreadPoolBuildError> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.min(numbers.len().max(1))).build()?;
         // One at a time: runs may take very different times.
         let work = || {
             numbers.par_iter().with_max_len(1).for_each(|&run| {

@@ -67,6 +67,9 @@ pub enum SweepError {
     /// Two columns of one name.
     #[error("two columns of the table are called `{0}`; name measures, as in `peak = max(…)`")]
     NamedTwice(String),
+    /// A parameter with the name of a column that every table has.
+    #[error("the table has a column `{0}` of its own; give the parameter another name")]
+    TakenName(String),
     /// Too many runs for one table.
     #[error("{count} runs are more than the {most} of one sweep")]
     TooManyRuns {
@@ -193,6 +196,9 @@ fn variations(document: &Document, texts: &[String]) -> Result<Vec<Variation>, S
 /// A table is read by the names of its columns.
 fn unique_columns(variations: &[Variation], measures: &[Measure]) -> Result<(), SweepError> {
     let own = ["run", "status", "reason"];
+    if let Some(taken) = variations.iter().find(|one| own.contains(&one.name.as_str())) {
+        return Err(SweepError::TakenName(taken.name.clone()));
+    }
     let mut names: Vec<&str> =
         own.into_iter().chain(variations.iter().map(|one| one.name.as_str())).collect();
     for measure in measures {
