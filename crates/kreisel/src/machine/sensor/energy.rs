@@ -71,7 +71,7 @@ impl Sensor for SolverSensor {
     }
 }
 
-/// ConditionSensor number of the iteration matrix.
+/// Condition number of the iteration matrix.
 pub(crate) struct ConditionSensor;
 
 impl Sensor for ConditionSensor {

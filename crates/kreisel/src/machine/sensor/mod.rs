@@ -174,7 +174,7 @@ pub struct SolverNumbers {
     pub iterations: f64,
     /// Steps taken back since the last record.
     pub rejections: f64,
-    /// ConditionSensor number of the iteration matrix; 0 where it is not known.
+    /// Condition number of the iteration matrix; 0 where it is not known.
     pub condition: f64,
 }
 

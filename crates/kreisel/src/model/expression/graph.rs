@@ -39,7 +39,7 @@ pub(crate) enum Unary {
     Floor,
     Ceil,
     Sign,
-    Instruction,
+    Step,
 }
 
 /// Functions of two arguments.
@@ -101,7 +101,7 @@ impl Unary {
             Self::Ceil => x.ceil(),
             // Unlike f64::signum, the sign of zero is zero.
             Self::Sign => truth(x > 0.0) - truth(x < 0.0),
-            Self::Instruction => truth(x >= 0.0),
+            Self::Step => truth(x >= 0.0),
         }
     }
 }
@@ -333,7 +333,7 @@ impl Graph {
         let square = self.multiply(x, x);
         match function {
             Unary::Negate => self.unary(Unary::Negate, dx),
-            Unary::Not | Unary::Floor | Unary::Ceil | Unary::Sign | Unary::Instruction => self.constant(0.0),
+            Unary::Not | Unary::Floor | Unary::Ceil | Unary::Sign | Unary::Step => self.constant(0.0),
             Unary::Sin => {
                 let slope = self.unary(Unary::Cos, x);
                 self.multiply(slope, dx)
@@ -504,7 +504,7 @@ impl Graph {
         let count = root.index() + 1;
         for index in (0..count).filter(|&index| needed[index]) {
             let switch = match self.nodes[index] {
-                GraphNode::Unary(Unary::Instruction | Unary::Sign | Unary::Abs | Unary::Not, x) => {
+                GraphNode::Unary(Unary::Step | Unary::Sign | Unary::Abs | Unary::Not, x) => {
                     SwitchNode::Zero(x)
                 }
                 GraphNode::Unary(Unary::Floor | Unary::Ceil, x) => SwitchNode::Whole(x),

@@ -105,7 +105,7 @@ pub const FUNCTIONS: &[Function] = &[
     one("floor", Unary::Floor, "largest whole number not above"),
     one("ceil", Unary::Ceil, "smallest whole number not below"),
     one("sign", Unary::Sign, "−1, 0 or 1"),
-    one("step", Unary::Instruction, "0 below zero, else 1"),
+    one("step", Unary::Step, "0 below zero, else 1"),
     Function {
         name: "if",
         doc: "the second if the first is not 0, else the third",
