@@ -163,7 +163,7 @@ impl Run {
         }
         let report = Report { folder: &folder, summary: &outcome.summary };
         self.deliver(&report, || match self.verbose {
-            true => long_summary(&machine, &plan, &outcome),
+            true => long_summary(&plan, &outcome),
             false => short_summary(&folder, &plan, &outcome),
         })?;
         let ending = conclude(&outcome.ending, asked.checkpoint.is_some().then_some(&folder));
@@ -377,7 +377,7 @@ fn short_summary(folder: &Path, plan: &RunPlan, outcome: &JobOutcome) -> String 
 }
 
 /// All that is known of a run, a line each.
-fn long_summary(machine: &Machine, plan: &RunPlan, outcome: &JobOutcome) -> String {
+fn long_summary(plan: &RunPlan, outcome: &JobOutcome) -> String {
     let JobOutcome { statistics, events, mobility, summary, paths, accuracy, .. } = outcome;
     let mut text = String::new();
     let mut line = |name: &str, words: String| {
@@ -439,7 +439,7 @@ fn long_summary(machine: &Machine, plan: &RunPlan, outcome: &JobOutcome) -> Stri
     if events.len() > shown {
         line("events", format!("{} more, see run.json", events.len() - shown));
     }
-    for assumption in machine.assumptions().iter().chain(&plan.assumptions) {
+    for assumption in &summary.assumptions {
         line("assumed", assumption.clone());
     }
     let (reports, others): (Vec<_>, Vec<_>) = paths.iter().partition(|path| path.ends_with(report::FILE));

@@ -89,7 +89,9 @@ impl Stepper {
             Ok::<_, RunError>(Moving { run, recorder })
         })?;
         let signals = owned.borrow_owner().signal_ids();
-        Ok(Self { owned, signals, assumptions: plan.assumptions, window, values: Vec::new() })
+        let choice = owned.with_dependent(|_, moving| moving.run.integration().choice().map(str::to_owned));
+        let assumptions = plan.assumptions.into_iter().chain(choice).collect();
+        Ok(Self { owned, signals, assumptions, window, values: Vec::new() })
     }
 
     /// The machine.

@@ -202,12 +202,14 @@ fn no_step_turns_a_part_further_than_it_can_follow() {
 
 #[test]
 fn steady_spin_takes_steps_of_any_turn() {
-    let machine = common::read(
-        "[simulation]\nend-time = 100\nrtol = 1e-4\n[gravity]\nacceleration = [0, 0, 0]\n\
-         [[body]]\nname = 'rotor'\nmass = 1\ninertia = [1, 2, 3]\nangular-velocity = [0, 0, 100]\n",
-    );
-    let run = simulate(&machine.unwrap()).unwrap();
-    assert!(run.times.len() < 100, "{} steps", run.times.len());
+    for method in ["index2", "auto"] {
+        let machine = common::read(&format!(
+            "[simulation]\nend-time = 100\nrtol = 1e-4\nmethod = '{method}'\n[gravity]\nacceleration = [0, 0, 0]\n\
+             [[body]]\nname = 'rotor'\nmass = 1\ninertia = [1, 2, 3]\nangular-velocity = [0, 0, 100]\n",
+        ));
+        let run = simulate(&machine.unwrap()).unwrap();
+        assert!(run.times.len() < 100, "{method}: {} steps", run.times.len());
+    }
 }
 
 #[test]

@@ -50,6 +50,9 @@ const USUAL_STEP: f64 = 1.4;
 /// Steps of `index2` times the fastest rate below which they resolve it, with many in each period: explicit ones are then not
 /// bound by stability, and far fewer.
 const RESOLVED: f64 = 0.25;
+/// Accelerations over the square of velocities, per length and per turn, below which a motion is steady: steps of `index2` then
+/// turn parts by any angle, those of order 8 by 4 rad.
+const STEADY: f64 = 1e-6;
 /// Steps of `index2` after which it is looked at the fastest rate again.
 const PAUSE: u8 = 16;
 /// Looks in a row that must agree, at first; twice as many after each change, so that methods do not take turns for ever.
@@ -118,9 +121,12 @@ impl Auto {
                 // What the start itself says is a better message than this.
                 let is_known = self.explicit.look_around(on, step, now).is_ok();
                 self.may_change = is_known;
-                self.is_explicit = is_known && !self.is_stiff(on, &control);
+                let is_steady = is_known && self.is_steady(on);
+                self.is_explicit = is_known && !is_steady && !self.is_stiff(on, &control);
                 if self.is_explicit {
                     "nothing is stiff, bends or touches".to_owned()
+                } else if is_steady {
+                    "every part moves steadily".to_owned()
                 } else {
                     self.explicit.stiffness.words(on)
                 }
@@ -131,13 +137,23 @@ impl Auto {
 
     /// Whether stability would make explicit steps far dearer than others, as far as one can tell before the first.
     fn is_stiff(&self, on: &Tools, control: &ErrorControl) -> bool {
-        let now = self.explicit.values();
-        let (speed, acceleration) =
-            (on.judge.speed(&on.shape, &now.velocity), on.judge.speed(&on.shape, &now.acceleration));
+        let (speed, acceleration) = self.speeds(on);
         let rate_of_motion = speed.max(acceleration.sqrt()).max(1.0 / control.horizon);
         let price = 2.0 * self.explicit.stiffness.fastest().0;
         let others = rate_of_motion / (USUAL_STEP * control.rtol.sqrt());
         price > CHEAPER * others && price * control.horizon > CHEAP
+    }
+
+    /// Whether velocities hardly change where it was looked last.
+    fn is_steady(&self, on: &Tools) -> bool {
+        let (speed, acceleration) = self.speeds(on);
+        speed > 0.0 && acceleration < STEADY * speed * speed
+    }
+
+    /// Sizes of velocities and accelerations where it was looked last.
+    fn speeds(&self, on: &Tools) -> (f64, f64) {
+        let now = self.explicit.values();
+        (on.judge.speed(&on.shape, &now.velocity), on.judge.speed(&on.shape, &now.acceleration))
     }
 
     /// Whether the other method is to take over after a step.
@@ -154,7 +170,8 @@ impl Auto {
         }
         self.pause = 0;
         let is_known = self.explicit.look_around(on, step, end).is_ok();
-        let resolves = is_known && step * self.explicit.stiffness.fastest().0 < RESOLVED;
+        let resolves =
+            is_known && !self.is_steady(on) && step * self.explicit.stiffness.fastest().0 < RESOLVED;
         self.looks = if resolves { self.looks + 1 } else { 0 };
         self.looks >= self.patience
     }
