@@ -57,7 +57,7 @@ def test_a_result_keeps_the_model_that_was_run() -> None:
 
 
 def test_settings_that_are_not_finite_are_refused_by_their_name() -> None:
-    with pytest.raises(kreisel.ArgumentError, match="`end_time` must be a finite number, not nan"):
+    with pytest.raises(kreisel.ModelError, match="`end_time` must be a finite number, not nan"):
         pendulum().simulate(end_time=float("nan"))
 
 

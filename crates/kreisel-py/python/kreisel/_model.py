@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from . import _kreisel, _toml
-from ._errors import ArgumentError, Interrupted, ModelWarning, StaticsError, StepError
+from ._errors import ArgumentError, Interrupted, ModelError, ModelWarning, StaticsError, StepError
 from ._parts import Number, Numbers, Parts
 from ._result import Modes, Result, StaticResult
 
@@ -186,7 +186,7 @@ class Model(Parts):
         given = {name: _words(value) for name, value in settings.items() if value is not None}
         for name, value in settings.items():
             if isinstance(value, float) and not math.isfinite(value):
-                raise ArgumentError(f"`{name}` must be a finite number, not {value}")
+                raise ModelError(f"`{name}` must be a finite number, not {value}")
         return _kreisel.Machine(
             self._name, self._text, self._path, list(self._assignments.items()), given, dict(self._functions)
         )
