@@ -28,7 +28,11 @@ def test_an_observer_sees_every_accepted_step() -> None:
 
 def test_false_of_numpy_ends_a_run_like_false_of_python() -> None:
     for answer in (False, np.False_):
-        result = pendulum().simulate(end_time=0.1, step=1e-3, observer=lambda step, answer=answer: answer)
+
+        def stop(step: kreisel.Step, answer: Any = answer) -> Any:
+            return answer
+
+        result = pendulum().simulate(end_time=0.1, step=1e-3, observer=stop)
         assert result.time[-1] == 1e-3
     goes_on = pendulum().simulate(end_time=0.1, step=1e-3, observer=lambda step: 0)  # type: ignore[arg-type,return-value]
     assert goes_on.time[-1] == 0.1
@@ -52,7 +56,11 @@ def test_runs_within_runs_without_end_are_an_exception() -> None:
 def test_a_result_keeps_the_model_that_was_run() -> None:
     model = pendulum()
     before = model.to_toml()
-    result = model.simulate(end_time=0.01, step=1e-3, observer=lambda step: model.point_mass(f"late-{step.time}", mass=1) and None)
+
+    def change(step: kreisel.Step) -> None:
+        model.point_mass(f"late-{step.time}", mass=1)
+
+    result = model.simulate(end_time=0.01, step=1e-3, observer=change)
     assert result.model.to_toml() == before
 
 

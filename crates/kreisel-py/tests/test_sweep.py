@@ -234,6 +234,6 @@ def test_counts_may_be_numbers_of_numpy_and_bytes_are_no_values() -> None:
     result = kreisel.sweep(spring(), {"mass": "1:2"}, LOW, sample=np.int64(3), seed=np.int64(2), **SHORT)  # type: ignore[arg-type]
     assert len(result) == 3
     with pytest.raises(kreisel.ArgumentError, match="not over bytes"):
-        kreisel.sweep(spring(), {"mass": b"12"}, LOW, **SHORT)  # type: ignore[arg-type,dict-item]
+        kreisel.sweep(spring(), {"mass": b"12"}, LOW, **SHORT)  # type: ignore[arg-type]
     with pytest.raises(kreisel.ArgumentError, match="`sample` must be a whole number"):
         kreisel.sweep(spring(), {"mass": "1:2"}, LOW, sample=2.5, **SHORT)  # type: ignore[arg-type]
