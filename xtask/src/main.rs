@@ -45,21 +45,13 @@ cargo xtask bench          measure Kreisel beside its peers; --quick, --rounds=N
 cargo xtask bench-python   measure what the Python package costs; --quick
 ";
 
+/// The program of tests that asks whether results can be trusted.
+const TRUST: [&str; 3] = ["kreisel", "--test", "trust"];
+
 /// Runs what takes long of a program of tests without debugging aids, which would take hours.
-fn run_long(program: &str, names: &str) -> Result<(), String> {
-    cargo::run(&[
-        "test",
-        "--release",
-        "--package",
-        "kreisel",
-        "--test",
-        program,
-        names,
-        "--",
-        "--ignored",
-        "--nocapture",
-        "--test-threads=1",
-    ])
+fn run_long(program: &[&str], names: &str) -> Result<(), String> {
+    let how = [names, "--", "--ignored", "--nocapture", "--test-threads=1"];
+    cargo::run(&[&["test", "--release", "--package"], program, &how].concat())
 }
 
 fn main() -> ExitCode {
@@ -89,11 +81,11 @@ fn main() -> ExitCode {
         ["sbom"] => conclude(supply::bill_of_materials()),
         ["torture"] => conclude(cargo::test("checkpoint", &["--", "--ignored"], &[])),
         ["fuzz", ref options @ ..] => conclude(cargo::run_release("kreisel-fuzz", options)),
-        ["long"] => conclude(run_long("long", "")),
-        ["hard"] => conclude(run_long("trust", "hard::")),
-        ["accuracy"] => conclude(run_long("trust", "promises::")),
-        ["silence"] => conclude(run_long("trust", "silence::")),
-        ["steps"] => conclude(run_long("trust", "step_control::")),
+        ["long"] => conclude(run_long(&["kreisel", "--test", "long"], "")),
+        ["hard"] => conclude(run_long(&TRUST, "hard::")),
+        ["accuracy"] => conclude(run_long(&TRUST, "promises::")),
+        ["silence"] => conclude(run_long(&TRUST, "silence::")),
+        ["steps"] => conclude(run_long(&["kreisel-papers", "--lib"], "equal_error::")),
         ["instructions", ref options @ ..] => instructions::run(options),
         ["bench", ref options @ ..] => bench::run(options),
         ["bench-python", ref options @ ..] => conclude(python::bench(options)),

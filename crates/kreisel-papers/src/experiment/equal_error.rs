@@ -272,14 +272,13 @@ fn rows(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Checks of all rows together.
+/// Checks of all rows together: few steps, and few of them taken back.
 fn judge(outcome: &mut Outcome, rows: &[Row]) {
     let ratios: Vec<f64> = rows.iter().filter_map(|row| row.ratio).collect();
     let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
     let within = ratios.iter().filter(|ratio| **ratio <= MOST).count() as f64 / ratios.len() as f64;
     let taken_back =
         rows.iter().map(|row| row.taken_back() / row.counts.steps as f64).sum::<f64>() / rows.len() as f64;
-    let off = rows.iter().map(|row| row.error / row.tolerance).fold(0.0, f64::max);
     outcome.check(Check::at_most(
         "steps over the fewest fixed ones of equal error, geometric mean",
         MEAN,
@@ -287,10 +286,15 @@ fn judge(outcome: &mut Outcome, rows: &[Row]) {
     ));
     outcome.check(Check::at_least("part of the runs within 1.5 of them", 5.0 / 6.0, within));
     outcome.check(Check::at_most("part of steps taken back, mean", TAKEN_BACK, taken_back));
-    outcome.check(Check::at_most("largest error over the tolerance", CALIBRATED, off));
     // A run whose error does not fall with the step has no ratio.
     let counted = ratios.len() as f64 / rows.len() as f64;
     outcome.check(Check::at_least("part of the runs whose error falls with the step", 0.75, counted));
+}
+
+/// Checks the errors of machines on which they do not add up.
+fn judge_errors(outcome: &mut Outcome, rows: &[Row]) {
+    let off = rows.iter().map(|row| row.error / row.tolerance).fold(0.0, f64::max);
+    outcome.check(Check::at_most("largest error over the tolerance", CALIBRATED, off));
 }
 
 /// All machines, dampings and tolerances.
@@ -319,11 +323,13 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
         outcome.curve(Series::new(name, tolerances, ratios).labelled("tolerance", "ratio of steps"));
     }
     judge(&mut outcome, &rows);
+    judge_errors(&mut outcome, &rows);
     Ok(outcome)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::named_accuracy::SPRING;
     use super::*;
     use crate::problem::mutation::{self, Mutation};
 
@@ -333,6 +339,7 @@ mod tests {
         let mut outcome = Outcome::new(Table::new::<&str>([]), FigureStyle::linear());
         let found = rows(&cases, &RADII, &[1e-4, 1e-5], &Progress::hidden()).unwrap();
         judge(&mut outcome, &found);
+        judge_errors(&mut outcome, &found);
         outcome
     }
 
@@ -342,5 +349,59 @@ mod tests {
         assert!(right.passed(), "{:#?}", right.checks);
         let wrong = mutation::with(Mutation::Tolerance, part);
         assert!(!wrong.passed(), "{:#?}", wrong.checks);
+    }
+    /// One machine of the shipped models.
+    macro_rules! model {
+        ($name:literal, $end:literal, $reference:literal) => {
+            Case {
+                name: $name,
+                text: include_str!(concat!("../../../../models/", $name, ".toml")),
+                end: $end,
+                reference: $reference,
+            }
+        };
+    }
+
+    /// Machines whose vibrations are resolved, or that have none.
+    const OTHERS: [Case; 10] = [
+        model!("pendulum", 5.0, 100_000),
+        model!("double-pendulum", 5.0, 100_000),
+        model!("chain-revolute", 1.0, 100_000),
+        model!("bricard-6r", 5.0, 100_000),
+        model!("heavy-top", 2.0, 400_000),
+        model!("crank-row", 2.0, 50_000),
+        model!("dc-motor-crank", 2.0, 100_000),
+        model!("active-suspension", 5.0, 100_000),
+        model!("right-angle-beam", 5.0, 50_000),
+        model!("flying-beam", 5.0, 50_000),
+    ];
+
+    #[test]
+    fn a_stiff_driven_linkage_takes_few_steps() {
+        let cases = [Case { reference: 4_000, ..CASES[3] }];
+        let [row] = &rows(&cases, &[0.9], &[1e-3], &Progress::hidden()).unwrap()[..] else { unreachable!() };
+        // 719 when the error per unit of time was kept; a fixed step needs about 110 for this error.
+        assert!(row.counts.steps <= 200, "{row:?}");
+        assert!(row.error < 1e-4, "{row:?}");
+    }
+
+    #[test]
+    fn a_motion_that_steps_resolve_is_followed_with_as_many_as_fixed_ones() {
+        let case = Case { name: "spring", text: SPRING, end: 5.0, reference: 100_000 };
+        for row in rows(&[case], &[0.9], &[1e-3, 1e-4], &Progress::hidden()).unwrap() {
+            // A limit, not a prediction: what the start and changes of the step may cost.
+            assert!(row.ratio.unwrap() <= 1.2, "{row:?}");
+        }
+    }
+
+    /// The table of the experiment with ten machines more.
+    #[test]
+    #[ignore = "takes many minutes: cargo xtask steps"]
+    fn steps_by_the_error_are_few_on_machines_of_all_kinds() {
+        let mut all = rows(&CASES, &RADII, &TOLERANCES, &Progress::hidden()).unwrap();
+        all.extend(rows(&OTHERS, &[0.9], &TOLERANCES, &Progress::hidden()).unwrap());
+        let mut outcome = Outcome::new(Table::new::<&str>([]), FigureStyle::linear());
+        judge(&mut outcome, &all);
+        assert!(outcome.passed(), "{:#?}\n{all:#?}", outcome.checks);
     }
 }

@@ -39,7 +39,7 @@ struct Case {
 }
 
 /// A mass on a spring, ω = 10 rad/s, drawn out by a tenth of the distance to its anchor.
-const SPRING: &str = r#"
+pub(super) const SPRING: &str = r#"
 [gravity]
 acceleration = [0, 0, 0]
 

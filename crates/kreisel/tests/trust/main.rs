@@ -10,7 +10,6 @@ mod poses;
 mod promises;
 mod silence;
 mod sparse_lu_allocation;
-mod step_control;
 mod steps;
 mod turns;
 mod values;

@@ -163,6 +163,16 @@ fn rounding_does_not_end_a_run_that_begins_with_a_tiny_step() {
 }
 
 #[test]
+fn a_first_step_that_is_far_too_small_stops_no_method() {
+    for name in ["four-bar", "bricard-6r"] {
+        let settings = SettingTexts::default().with("method", "index3").with("end-time", 0.2);
+        let settings = settings.with("step", "auto").with("rtol", "1e-6").with("initial-step", "1e-10");
+        let run = simulate(&common::model(name, &[], &settings)).unwrap();
+        assert_eq!(run.times.last().copied(), Some(0.2), "{name}");
+    }
+}
+
+#[test]
 fn rounding_does_not_end_a_run_far_from_the_origin() {
     let far = "
         [[body]]
