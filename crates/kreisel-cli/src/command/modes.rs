@@ -1,8 +1,8 @@
 //! `kreisel modes`: frequencies, damping and shapes of small motions, and the matrices behind them.
 
-use super::flag::{Json, Model, json_text};
+use super::flag::{Json, Model, Results, json_text};
 use super::run::{identity, value};
-use super::{CommandError, Ending, say_notes, warn_of_replacement};
+use super::{CommandError, Ending, say_notes};
 use crate::output::{Printer, WriteError, write_whole};
 use clap::ValueEnum;
 use kreisel::dae::{Note, NoteKind, Notes};
@@ -46,17 +46,8 @@ pub struct Modes {
     #[arg(help_heading = "Results", long, value_name = "DIR")]
     matrices: Option<PathBuf>,
 
-    /// Write the results into the folder DIR; `results/<model>` if not given
-    #[arg(help_heading = "Results", long, value_name = "DIR")]
-    out: Option<PathBuf>,
-
-    /// Take the folder even if it holds something else than results of this model
-    #[arg(help_heading = "Results", long)]
-    force: bool,
-
-    /// Print nothing but errors
-    #[arg(help_heading = "Results", long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    results: Results,
 
     #[command(flatten)]
     json: Json,
@@ -87,13 +78,7 @@ impl Modes {
     pub fn run(&self) -> Result<Ending, CommandError> {
         self.json.check()?;
         let machine = self.model.read()?;
-        let folder = match &self.out {
-            Some(folder) => folder.clone(),
-            None => OutputFolder::default_path(self.model.path())?,
-        };
-        if !self.quiet {
-            warn_of_replacement(&folder, Computation::Modes);
-        }
+        let folder = self.results.folder(self.model.path(), Computation::Modes)?;
         let began = Instant::now();
         let about = match self.about {
             State::Initial => About::Initial,
@@ -111,7 +96,7 @@ impl Modes {
         let lines = |modes: &[Mode]| modes.iter().map(|mode| ModeLine::new(&machine, mode)).collect();
         let (lines, overdamped): (Vec<ModeLine>, Vec<ModeLine>) =
             (lines(&found.modes), lines(&found.overdamped));
-        if !self.quiet {
+        if !self.results.quiet {
             say_notes(&notes);
         }
         let mut summary = RunSummary::new(identity(self.model.path())?);
@@ -126,7 +111,8 @@ impl Modes {
         });
         summary.add_notes(&notes);
         let page = report::page(&recording(&folder, &summary, &machine, &found));
-        let mut output = OutputFolder::begin(&folder, Computation::Modes, summary.model.clone(), self.force)?;
+        let mut output =
+            OutputFolder::begin(&folder, Computation::Modes, summary.model.clone(), self.results.force)?;
         if let Err(error) = write_results(&mut output, &machine, &found, &page) {
             // The first error is the one worth telling.
             let _ = output.abandon();
@@ -138,7 +124,7 @@ impl Modes {
         let mut printer = Printer::new(io::stdout());
         if self.json.prints() {
             printer.print(&json_text(&report))?;
-        } else if !self.quiet {
+        } else if !self.results.quiet {
             printer.print(&text(&lines, &overdamped, &paths))?;
         }
         Ok(Ending::Done)

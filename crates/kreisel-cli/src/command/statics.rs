@@ -1,13 +1,13 @@
 //! `kreisel static`: finds the equilibrium of a model and writes it.
 
-use super::flag::{Json, Model, json_text};
+use super::flag::{Json, Model, Results, json_text};
 use super::run::{identity, value};
-use super::{CommandError, Ending, counted, say, say_notes, warn_of_replacement};
+use super::{CommandError, Ending, counted, say, say_notes};
 use crate::output::Printer;
 use kreisel::dae::Control;
 use kreisel::kinematics::split;
 use kreisel::machine::Machine;
-use kreisel::results::{Computation, EndStatus, OutputFolder, RunSummary};
+use kreisel::results::{Computation, EndStatus, RunSummary};
 use kreisel::run::{ResultFiles, StaticOutcome, StaticRecorder};
 use kreisel::statics::{self, Equilibrium, PathSettings, StaticSettings, StaticsError};
 use serde::Serialize;
@@ -51,17 +51,8 @@ pub struct Static {
     #[arg(long, value_name = "NUMBER", requires = "arc_length", allow_negative_numbers = true)]
     path_step: Option<f64>,
 
-    /// Write the results into the folder DIR; `results/<model>` if not given
-    #[arg(help_heading = "Results", long, value_name = "DIR")]
-    out: Option<PathBuf>,
-
-    /// Take the folder even if it holds something else than results of this model
-    #[arg(help_heading = "Results", long)]
-    force: bool,
-
-    /// Print nothing but errors
-    #[arg(help_heading = "Results", long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    results: Results,
 
     #[command(flatten)]
     json: Json,
@@ -72,17 +63,11 @@ impl Static {
     pub fn run(&self) -> Result<Ending, CommandError> {
         self.json.check()?;
         let machine = self.model.read()?;
-        let folder = match &self.out {
-            Some(folder) => folder.clone(),
-            None => OutputFolder::default_path(self.model.path())?,
-        };
-        if !self.quiet {
-            warn_of_replacement(&folder, Computation::Static);
-        }
+        let folder = self.results.folder(self.model.path(), Computation::Static)?;
         let began = Instant::now();
         let settings = self.settings();
         let mut waiting = Some(|| {
-            ResultFiles::begin_static(&folder, identity(self.model.path())?, self.force, &machine)
+            ResultFiles::begin_static(&folder, identity(self.model.path())?, self.results.force, &machine)
                 .map_err(CommandError::from)
         });
         // The folder is taken when there is something to put into it.
@@ -108,7 +93,7 @@ impl Static {
         };
         let report = StaticReport::new(&machine, &outcome);
         let notes = machine.static_notes(&outcome);
-        if !self.quiet {
+        if !self.results.quiet {
             say_notes(&notes);
         }
         let mut summary = RunSummary::new(identity(self.model.path())?);
@@ -165,7 +150,7 @@ impl Static {
         let mut printer = Printer::new(io::stdout());
         if self.json.prints() {
             printer.print(&json_text(&whole))?;
-        } else if !self.quiet {
+        } else if !self.results.quiet {
             printer.print(&report.text(summary.wall_time, paths))?;
         }
         Ok(())

@@ -4,6 +4,7 @@ mod every;
 mod json;
 mod model;
 mod plot;
+mod results;
 mod sensors;
 mod settings;
 
@@ -11,5 +12,6 @@ pub use every::parse as parse_every;
 pub use json::{Json, text as json_text};
 pub use model::Model;
 pub use plot::Plot;
+pub use results::Results;
 pub use sensors::{chosen as chosen_signals, own as own_signals};
 pub use settings::SettingFlags;
