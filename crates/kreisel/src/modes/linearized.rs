@@ -161,8 +161,16 @@ pub(super) fn entries(matrix: &BlockMatrix, mut show: impl FnMut(usize, usize, f
 
 /// Largest entry of A − Aᵀ.
 fn asymmetry(matrix: &BlockMatrix, scaled: impl Fn(f64, usize, usize) -> f64) -> f64 {
-    let pattern = matrix.pattern();
     let mut largest = 0.0_f64;
+    for_each_difference(matrix, |row, column, difference, _| {
+        largest = largest.max(scaled(difference, row, column));
+    });
+    largest
+}
+
+/// Shows row, column and value of the entries of A − Aᵀ where A has an entry, and whether it has one opposite.
+fn for_each_difference(matrix: &BlockMatrix, mut show: impl FnMut(usize, usize, f64, bool)) {
+    let pattern = matrix.pattern();
     for (block, row, column) in pattern.blocks() {
         let view = matrix.block(block);
         let mirrored = pattern.find(column, row).map(|block| matrix.block(block));
@@ -170,11 +178,10 @@ fn asymmetry(matrix: &BlockMatrix, scaled: impl Fn(f64, usize, usize) -> f64) ->
         for j in 0..view.ncols() {
             for i in 0..view.nrows() {
                 let opposite = mirrored.as_ref().map_or(0.0, |view| view[(j, i)]);
-                largest = largest.max(scaled(view[(i, j)] - opposite, rows + i, columns + j));
+                show(rows + i, columns + j, view[(i, j)] - opposite, mirrored.is_some());
             }
         }
     }
-    largest
 }
 
 /// The skew part ½ (A − Aᵀ) of a matrix: row, column and value of what is not zero.
@@ -182,24 +189,16 @@ pub(super) struct Skew(Vec<(usize, usize, f64)>);
 
 impl Skew {
     pub fn of(matrix: &BlockMatrix) -> Self {
-        let pattern = matrix.pattern();
         let mut parts = Vec::new();
-        for (block, row, column) in pattern.blocks() {
-            let view = matrix.block(block);
-            let mirrored = pattern.find(column, row).map(|block| matrix.block(block));
-            let (rows, columns) = (pattern.row_range(row).start, pattern.column_range(column).start);
-            for j in 0..view.ncols() {
-                for i in 0..view.nrows() {
-                    let half = 0.5 * (view[(i, j)] - mirrored.as_ref().map_or(0.0, |view| view[(j, i)]));
-                    if half != 0.0 {
-                        parts.push((rows + i, columns + j, half));
-                        if mirrored.is_none() {
-                            parts.push((columns + j, rows + i, -half));
-                        }
-                    }
+        for_each_difference(matrix, |row, column, difference, has_opposite| {
+            let half = 0.5 * difference;
+            if half != 0.0 {
+                parts.push((row, column, half));
+                if !has_opposite {
+                    parts.push((column, row, -half));
                 }
             }
-        }
+        });
         Self(parts)
     }
 

@@ -94,16 +94,20 @@ fn facing(core: &Vector3, surface: &Surface) -> Option<(f64, Vector3, Matrix3)> 
     match nearest(core, surface) {
         Nearest::Inside { distance, normal, by_core } => Some((distance, normal, by_core)),
         Nearest::Outside { point, by_core, radius } => {
-            let offset = core - point;
-            let distance = offset.norm();
-            if distance == 0.0 {
-                return None;
-            }
-            let normal = offset / distance;
-            let across = (Matrix3::identity() - normal * normal.transpose()) / distance;
+            let (distance, normal, across) = direction(&(core - point))?;
             Some((distance - radius, normal, across * (Matrix3::identity() - by_core)))
         }
     }
+}
+
+/// Length and direction of a vector, and the derivative of the direction; none if it vanishes.
+fn direction(offset: &Vector3) -> Option<(f64, Vector3, Matrix3)> {
+    let distance = offset.norm();
+    if distance == 0.0 {
+        return None;
+    }
+    let normal = offset / distance;
+    Some((distance, normal, (Matrix3::identity() - normal * normal.transpose()) / distance))
 }
 
 fn nearest(core: &Vector3, surface: &Surface) -> Nearest {
@@ -288,13 +292,7 @@ fn nearest_of_axes(
     };
     let (core, point) = (d + s * u, t * e);
     let core_by = d_by + s * u_by + u * s_by;
-    let offset = core - point;
-    let distance = offset.norm();
-    if distance == 0.0 {
-        return None;
-    }
-    let normal = offset / distance;
-    let across = (Matrix3::identity() - normal * normal.transpose()) / distance;
+    let (distance, normal, across) = direction(&(core - point))?;
     let normal_by = across * (core_by - e * t_by);
     Some(NearestPoints { gap: distance - radius - other, normal, core, radius, normal_by, core_by })
 }

@@ -3,6 +3,8 @@
 //! Both run as a whole with the widest vectors that the processor has: what they call is small and inlined.
 //! Without fused operations every processor gives the same bits.
 
+use std::ops::Range;
+
 use faer::{Mat, Side};
 use pulp::{Arch, Simd, WithSimd};
 
@@ -376,11 +378,7 @@ impl Numeric {
     fn forward_padded<const H: usize>(&mut self, symbolic: &Symbolic, front: &Front) {
         let (pivots, height) = (front.pivots(), front.height());
         let panel = &self.factors[front.panel..];
-        let own = front.pivot_range();
-        let ordered = &mut self.ordered[own.clone()];
-        for (row, &other) in self.swaps[own].iter().enumerate() {
-            ordered.swap(row, other as usize);
-        }
+        let ordered = swapped(&mut self.ordered, &self.swaps, front.pivot_range());
         let mut local = [0.0; H];
         local.iter_mut().zip(&*ordered).for_each(|(local, value)| *local = *value);
         for (k, value) in ordered.iter_mut().enumerate() {
@@ -401,11 +399,7 @@ impl Numeric {
     fn forward_large(&mut self, symbolic: &Symbolic, front: &Front) {
         let (pivots, height) = (front.pivots(), front.height());
         let panel = &self.factors[front.panel..][..front.panel_len()];
-        let own = front.pivot_range();
-        let ordered = &mut self.ordered[own.clone()];
-        for (row, &other) in self.swaps[own].iter().enumerate() {
-            ordered.swap(row, other as usize);
-        }
+        let ordered = swapped(&mut self.ordered, &self.swaps, front.pivot_range());
         // Pivots and border side by side, so that each column is one run.
         let local = &mut self.local[..height];
         local.iter_mut().zip(&*ordered).for_each(|(local, value)| *local = *value);
@@ -517,6 +511,16 @@ impl WithSimd for Substitution<'_> {
     fn with_simd<S: Simd>(self, _: S) {
         self.numeric.solve_fronts(self.symbolic, self.values, self.forward);
     }
+}
+
+/// The right-hand sides of a front's pivots, in the order of its rows after their exchange.
+#[inline(always)]
+fn swapped<'a>(ordered: &'a mut [f64], swaps: &[u32], own: Range<usize>) -> &'a mut [f64] {
+    let ordered = &mut ordered[own.clone()];
+    for (row, &other) in swaps[own].iter().enumerate() {
+        ordered.swap(row, other as usize);
+    }
+    ordered
 }
 
 /// The Schur complement of a child to read, and that of its parent to write.
