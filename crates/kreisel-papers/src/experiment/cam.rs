@@ -14,7 +14,8 @@ use std::sync::OnceLock;
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use kreisel::dae::{Control, Initial, Values};
 use kreisel::integrate::{
-    ErrorControl, INDEX3, Integrator, Interval, Observer, Parameters, Saturation, Saved, Settings, Watch,
+    ErrorControl, INDEX3, Integrator, Interval, Observer, Parameters, Saturation, SaturationOptions, Saved,
+    Settings,
 };
 use kreisel::machine::Machine;
 use kreisel::report::figure::{FigureStyle, Panel, Series};
@@ -222,7 +223,7 @@ fn iterate(machine: &Machine, mass: f64, state: &Saved, step: f64) -> Result<Ite
     let saturate = |step: f64| -> Result<Saturation, ExperimentError> {
         let fixed = own.with_step(step).with_error_control(None);
         let mut from = Integrator::with(fixed).resume(machine.system(), state)?;
-        Ok(from.saturating_step(Watch::default())?)
+        Ok(from.saturating_step(SaturationOptions::default())?)
     };
     let (found, smaller) = (saturate(step)?, saturate(0.1 * step)?);
     let (scale, condition) = (STIFFNESS + mass / (step * step), found.condition());

@@ -12,7 +12,9 @@
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::problem::Pendulum;
 use kreisel::dae::Initial;
-use kreisel::integrate::{BDF2, Form, Integration, Integrator, Parameters, Scaling, Settings, Watch};
+use kreisel::integrate::{
+    BDF2, Form, Integration, Integrator, Parameters, SaturationOptions, Scaling, Settings,
+};
 use kreisel::report::figure::{FigureStyle, Panel, Series};
 use nalgebra::{DMatrix, DVector};
 use std::ops::Range;
@@ -77,7 +79,7 @@ fn measure(form: Form, scaling: Scaling, step: f64) -> Result<Measured, Experime
     let mut measured = Measured::default();
     let count = (END / step).round() as usize;
     for index in 1..=count {
-        let found = run.saturating_step(Watch::default())?;
+        let found = run.saturating_step(SaturationOptions::default())?;
         measured.correction = measured.correction.max(found.last_decreasing);
         for (largest, value) in measured.by_field.iter_mut().zip(found.last_by_field) {
             *largest = largest.max(value);
@@ -122,7 +124,7 @@ fn errors_of_solutions(form: Form, scaling: Scaling, step: f64) -> Result<[f64; 
     for place in 0..PLACES {
         // Irrational parts of a turn, so that nothing is a round number.
         let mut run = start(form, scaling, step, 0.1 + 2.4 * place as f64)?;
-        let matrix = run.saturating_step(Watch::default())?.matrix;
+        let matrix = run.saturating_step(SaturationOptions::default())?.matrix;
         let size = matrix.nrows();
         let constraint_first = DMatrix::from_fn(size, size, |i, j| matrix[(size - 1 - i, j)]);
         let known = DVector::from_fn(size, |i, _| (1.0 + place as f64 + 0.7 * i as f64).sin());
@@ -146,7 +148,7 @@ const WATCHED_STEPS: usize = 10_000;
 
 /// Iterations after corrections stopped decreasing, and how far off the iteration begins: from the predicted
 /// values there would be nothing to correct.
-const WATCHED: Watch = Watch { extra_iterations: 10, displacement: 0.1 };
+const WATCHED: SaturationOptions = SaturationOptions { extra_iterations: 10, displacement: 0.1 };
 
 /// Corrections of one step, unscaled: they fall until round-off stops them [BottassoBauchauCardona2007, Fig.
 /// 1].

@@ -8,7 +8,7 @@
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use kreisel::dae::Initial;
-use kreisel::integrate::{INDEX2, INDEX3, Integrator, Method, Parameters, Settings, Watch};
+use kreisel::integrate::{INDEX2, INDEX3, Integrator, Method, Parameters, SaturationOptions, Settings};
 use kreisel::machine::Machine;
 use kreisel::report::figure::{FigureStyle, Panel, Series};
 
@@ -79,7 +79,7 @@ fn measure(machine: &Machine, method: Method, step: f64) -> Result<Measured, Exp
     let mut run = integrator.start(machine.system(), machine.initial().clone())?;
     let mut measured = Measured::default();
     for _ in 0..COUNT {
-        let found = run.saturating_step(Watch::default())?;
+        let found = run.saturating_step(SaturationOptions::default())?;
         measured.condition = measured.condition.max(found.condition());
         measured.correction = measured.correction.max(found.last_decreasing);
         let state = run.values();

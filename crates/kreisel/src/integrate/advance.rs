@@ -26,7 +26,7 @@ const LARGE_TURN: f64 = 0.5;
 
 /// A step that is to be tried.
 #[derive(Clone, Copy, Debug)]
-struct Plan {
+struct StepPlan {
     step: f64,
     /// The time that it reaches, where that is not the sum of steps.
     lands_on: Option<f64>,
@@ -122,9 +122,9 @@ impl Integration<'_> {
 
     /// The usual step, shortened where it would pass the end; with error control the last two steps share
     /// what is left.
-    fn plan(&self, goal: Option<Goal>) -> Plan {
+    fn plan(&self, goal: Option<Goal>) -> StepPlan {
         let usual = self.usual_step();
-        let free = Plan { step: usual, lands_on: None, shortened: false };
+        let free = StepPlan { step: usual, lands_on: None, shortened: false };
         let Some(Goal { end, is_corner }) = goal else { return free };
         let remaining = end - self.state.now.time;
         if remaining <= usual * (1.0 + SLIVER) {
@@ -133,10 +133,10 @@ impl Integration<'_> {
             let step = if fixed { usual } else { remaining };
             // Found for this step alone: a run that was interrupted on the way takes the same one.
             let early = if is_corner { (EARLY * usual).max(4.0 * f64::EPSILON * end.abs()) } else { 0.0 };
-            return Plan { step: step - early, lands_on: Some(end), shortened };
+            return StepPlan { step: step - early, lands_on: Some(end), shortened };
         }
         if self.tools.settings.error_control.is_some() && remaining < 2.0 * usual {
-            return Plan { step: 0.5 * remaining, lands_on: None, shortened: true };
+            return StepPlan { step: 0.5 * remaining, lands_on: None, shortened: true };
         }
         free
     }
@@ -159,7 +159,7 @@ impl Integration<'_> {
                 Some(control) => match self.controlled_attempt(&mut report, &control)? {
                     Tried::Good(size, order) => error = (size, order),
                     Tried::Cut(step) => {
-                        (plan, free) = (Plan { step, lands_on: None, shortened: false }, step);
+                        (plan, free) = (StepPlan { step, lands_on: None, shortened: false }, step);
                         continue;
                     }
                 },
@@ -167,7 +167,7 @@ impl Integration<'_> {
             let time = if landings < MAX_LANDINGS { observer.landing(&mut Pending(self)) } else { None };
             let Some(time) = time else { break };
             landings += 1;
-            plan = Plan { step: time - self.state.now.time, lands_on: Some(time), shortened: true };
+            plan = StepPlan { step: time - self.state.now.time, lands_on: Some(time), shortened: true };
         }
         let next = self.accept(plan.step);
         if let Some(time) = plan.lands_on {

@@ -38,7 +38,7 @@ pub use error::{StartError, StateError, StepError};
 pub use integration::{Integration, Statistics, StepReport};
 pub use interval::{Ends, Interval};
 pub use observer::Observer;
-pub use saturation::{Saturation, Watch};
+pub use saturation::{Saturation, SaturationOptions};
 pub use saved::Saved;
 pub(crate) use scheme::OPTIONS;
 pub use scheme::{

@@ -13,9 +13,9 @@ use std::sync::Arc;
 /// Most iterations of a step.
 const MAX_ITERATIONS: usize = 50;
 
-/// How an iteration is watched.
+/// How an iteration is followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Watch {
+pub struct SaturationOptions {
     /// Iterations after corrections stopped decreasing.
     pub extra_iterations: usize,
     /// How far from the predicted values the iteration begins, in every scaled unknown.
@@ -50,13 +50,13 @@ impl Saturation {
 pub(super) fn saturate(
     equations: &mut dyn NonlinearSystem,
     pattern: &Arc<BlockPattern>,
-    watch: Watch,
+    options: SaturationOptions,
 ) -> Result<(Saturation, DVector<f64>), NewtonFailure> {
     let size = pattern.row_count();
     let (mut found, mut best, mut extra) = (Saturation::default(), None::<DVector<f64>>, None);
     let (mut residual, mut blocks) = (DVector::zeros(size), BlockMatrix::zeros(Arc::clone(pattern)));
-    if watch.displacement != 0.0 {
-        equations.correct(&vec![watch.displacement; size], 1.0);
+    if options.displacement != 0.0 {
+        equations.correct(&vec![options.displacement; size], 1.0);
     }
     for _ in 0..MAX_ITERATIONS {
         equations.evaluate(Some(residual.as_mut_slice()), None);
@@ -71,7 +71,7 @@ pub(super) fn saturate(
         let norm = correction.norm();
         found.corrections.push(norm);
         if extra.is_none() && best.as_ref().is_some_and(|best| norm >= best.norm()) {
-            extra = Some(watch.extra_iterations);
+            extra = Some(options.extra_iterations);
         }
         match &mut extra {
             Some(0) => break,
@@ -92,7 +92,7 @@ impl Integration<'_> {
     /// One step of the settings' size whose iteration goes on, with a new dense matrix each time, until
     /// corrections stop decreasing [BottassoBauchauCardona2007, §3.3]; it is taken however large they still
     /// are.
-    pub fn saturating_step(&mut self, watch: Watch) -> Result<Saturation, StepError> {
+    pub fn saturating_step(&mut self, options: SaturationOptions) -> Result<Saturation, StepError> {
         let step = self.tools.settings.step;
         self.fit_step(step)?;
         let Self { tools, scheme, state, trial, .. } = self;
@@ -100,7 +100,7 @@ impl Integration<'_> {
         let mut found = None;
         let outcome = scheme.solve_with(tools, state, step, trial, &mut |equations| {
             let pattern = pattern.as_ref().ok_or(NewtonFailure::Singular { unknown: 0 })?;
-            found = Some(saturate(equations, pattern, watch)?);
+            found = Some(saturate(equations, pattern, options)?);
             Ok(())
         });
         outcome.transpose()?;

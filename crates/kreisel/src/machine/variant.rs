@@ -179,12 +179,12 @@ impl Variants {
 /// Mistakes that come with the values of events say so.
 fn with_values(errors: ModelErrors, given: &[GivenParameter]) -> ModelErrors {
     let values: Vec<String> = given.iter().map(|given| format!("{} = {}", given.name, given.value)).collect();
-    let mut blamed = ModelErrors::new();
+    let mut told = ModelErrors::new();
     for error in errors.iter().cloned() {
         let place = given[0].value_place.clone();
-        blamed.push(error.with_related(place, format!("once events have set {}", values.join(", "))));
+        told.push(error.with_related(place, format!("once events have set {}", values.join(", "))));
     }
-    blamed
+    told
 }
 
 /// The parameter through which a part differs from the same part with other values.

@@ -241,7 +241,7 @@ impl Law {
         let explained = (to - from) * start.rate.abs().max(end.rate.abs());
         let counts = explained < UNEXPLAINED * change
             && change > ROUNDED * start.value.abs().max(end.value.abs())
-            && change > SMALLEST_CHANGE;
+            && change > MIN_CHANGE;
         counts.then_some(Jump { time: to, before: start.value, after: end.value })
     }
 }
@@ -259,7 +259,7 @@ const HALVINGS: usize = 60;
 /// Jumps below this part of the values are those of numbers that somebody rounded.
 const ROUNDED: f64 = 1e-6;
 /// Changes below this are rounding, in m or rad.
-const SMALLEST_CHANGE: f64 = 1e-12;
+const MIN_CHANGE: f64 = 1e-12;
 
 /// What the rates at both ends leave unexplained of the change between two times, and the size of what they
 /// and the values say.
@@ -276,11 +276,11 @@ fn less_whole_turns(difference: f64, turn: Option<f64>) -> f64 {
     let Some(turn) = turn else { return difference };
     let turns = (difference / turn).round();
     let rest = difference - turn * turns;
-    if turns.abs() <= MOST_TURNS && rest.abs() <= NEARLY_WHOLE * turn { rest } else { difference }
+    if turns.abs() <= MAX_TURNS && rest.abs() <= NEARLY_WHOLE * turn { rest } else { difference }
 }
 
 /// Most turns that an angle makes at once without being moved.
-const MOST_TURNS: f64 = 8.0;
+const MAX_TURNS: f64 = 8.0;
 /// Part of a turn that may be missing from whole ones.
 const NEARLY_WHOLE: f64 = 1e-3;
 

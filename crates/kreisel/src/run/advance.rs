@@ -100,7 +100,7 @@ impl Machine {
     /// and finds the starting values.
     pub fn start_with(&self, settings: Settings) -> Result<Integration<'_>, StartError> {
         let started = Integrator::with(settings).start(&self.system, self.starting_values()?);
-        started.map_err(|error| self.blamed(error))
+        started.map_err(|error| self.with_culprit(error))
     }
 
     /// Starts a run.
@@ -135,7 +135,7 @@ impl Machine {
     }
 
     /// An error at the start with the name of the part that gives numbers that are not finite.
-    fn blamed(&self, error: StartError) -> StartError {
+    fn with_culprit(&self, error: StartError) -> StartError {
         use crate::dae::Dae;
         let StartError::Initial(ConsistencyError::NotFinite { equation, time }) = error else { return error };
         let initial = &self.initial;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::contact_group::{Kept, SystemContactGroup};
+use super::contact_group::{PairCache, SystemContactGroup};
 use super::counting::{Counting, ElementReads};
 use super::pass::Round;
 use super::{SwitchId, System, SystemElement, SystemJoint};
@@ -312,7 +312,7 @@ impl SystemBuilder {
             variant,
             state_names: self.internal_states.into_iter().map(|state| state.name).collect(),
             contact_groups,
-            kept: Kept::default(),
+            kept: PairCache::default(),
         };
         Ok((system, initial))
     }

@@ -40,7 +40,7 @@ pub struct GroupContact {
 }
 
 /// The pairs that were found last, and the remembered numbers from which they follow.
-pub(super) type Kept = RwLock<Option<(Vec<f64>, Arc<CandidatePairs>)>>;
+pub(super) type PairCache = RwLock<Option<(Vec<f64>, Arc<CandidatePairs>)>>;
 
 /// Pairs that may touch.
 pub(super) struct CandidatePairs {

@@ -16,7 +16,7 @@ mod switch;
 
 pub use builder::{AssemblyError, Stated, SystemBuilder};
 pub use contact_group::GroupContact;
-use contact_group::{Kept, SystemContactGroup};
+use contact_group::{PairCache, SystemContactGroup};
 use pass::Round;
 use state::Links;
 use switch::Switch;
@@ -52,7 +52,7 @@ pub struct System {
     variant: Option<usize>,
     state_names: Vec<String>,
     contact_groups: Vec<SystemContactGroup>,
-    kept: Kept,
+    kept: PairCache,
 }
 
 /// A node: its name, group and place in the arrays.

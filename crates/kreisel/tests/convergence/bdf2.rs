@@ -4,7 +4,8 @@
 
 use kreisel::dae::{Dae, Initial, Values};
 use kreisel::integrate::{
-    BDF2, ErrorControl, Form, INDEX3, Integration, Integrator, Parameters, Saved, Scaling, Settings, Watch,
+    BDF2, ErrorControl, Form, INDEX3, Integration, Integrator, Parameters, SaturationOptions, Saved, Scaling,
+    Settings,
 };
 use kreisel::lie::{Group, Space, vector3};
 use kreisel_papers::problem::{HeavyTop, NonlinearReactions, Pendulum};
@@ -181,7 +182,7 @@ fn the_condition_number_of_the_full_scaling_does_not_depend_on_the_step() {
     for form in FORMS {
         let conditions = [1e-3, 1e-5, 1e-7].map(|step| {
             let mut run = start(&pendulum, initial.clone(), settings(step).with_option(form));
-            run.saturating_step(Watch::default()).unwrap().condition()
+            run.saturating_step(SaturationOptions::default()).unwrap().condition()
         });
         // Terms of order h are all that may differ.
         assert!((conditions[0] / conditions[2] - 1.0).abs() < 0.01, "{form:?}: {conditions:?}");
@@ -194,7 +195,9 @@ fn corrections_of_unscaled_unknowns_stay_large_where_steps_are_small() {
     let last = [Scaling::Unscaled, Scaling::LeftRightVelocities].map(|scaling| {
         let settings = settings(1e-8).with_option(Form::ThreeField).with_option(scaling);
         let mut run = start(&pendulum, pendulum.initial(0.2), settings);
-        (0..20).map(|_| run.saturating_step(Watch::default()).unwrap().last_decreasing).fold(0.0, f64::max)
+        (0..20)
+            .map(|_| run.saturating_step(SaturationOptions::default()).unwrap().last_decreasing)
+            .fold(0.0, f64::max)
     });
     // The multiplier itself carries round-off of ε/h², which is about one; scaled by h² it carries ε.
     assert!(last[0] > 1e-3 && last[1] < 1e-14, "{last:?}");

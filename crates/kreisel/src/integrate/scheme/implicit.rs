@@ -241,12 +241,12 @@ impl NewtonStep {
         }
         let weights = on.shape.weights_of_multipliers();
         self.work.compliance = weights.into_iter().map(compliance_of).collect();
-        self.work.yielding = true;
+        self.work.compliant_retry = true;
         let outcome =
             self.solve_once(equations, on, settings, state, step, trial, guess).and_then(|iterations| {
                 self.refuse_contradiction(equations, on, step, trial, OFF_BRANCH).map(|()| iterations)
             });
-        self.work.yielding = false;
+        self.work.compliant_retry = false;
         self.work.compliance.clone_from(&state.compliance);
         // Factors of compliant constraints are of no use to the next step, nor to one after a restart.
         self.forget();

@@ -20,7 +20,7 @@ const LIMIT: f64 = 6.0;
 /// Steps near the limit from which on it is told: one may be an impact.
 const TOLD_AFTER: u8 = 3;
 /// Steps of a run beyond which it is refused, if stability alone asks for them.
-const MOST_STEPS: f64 = 1e6;
+const MAX_STEPS: f64 = 1e6;
 
 /// Looks along each direction that find the fastest motion to some percent.
 const LOOKS: usize = 6;
@@ -182,7 +182,7 @@ impl Stiffness {
         let rate = self.fastest().0;
         let Some(control) = on.settings.error_control else { return false };
         let is_bound = !self.hands_over && self.near_limit == TOLD_AFTER && step * rate > NEAR_LIMIT;
-        is_bound && rate * control.horizon > LIMIT * MOST_STEPS
+        is_bound && rate * control.horizon > LIMIT * MAX_STEPS
     }
 
     /// What moves fastest, in words.

@@ -88,7 +88,7 @@ pub(super) struct Workspace {
     /// Compliance of redundant constraints, the holonomic ones first; empty if there are none.
     pub compliance: Vec<f64>,
     /// Whether all constraints give way, to pass a singular position.
-    pub yielding: bool,
+    pub compliant_retry: bool,
     pub scratch: StepScratch,
     /// Requests that were answered by differences.
     pub differenced: u64,
@@ -187,7 +187,7 @@ impl Workspace {
                 violation_round_off: VIOLATION_ROUND_OFF * length,
             },
             compliance: Vec::new(),
-            yielding: false,
+            compliant_retry: false,
             scratch: StepScratch {
                 nodes: zeros(shape.velocity_count()),
                 constraints: zeros(shape.constraint_count()),
@@ -517,7 +517,7 @@ impl Workspace {
     /// Rounding of an increment where constraints lose rank: with the compliance ε a singular value σ of B
     /// turns a violation into an increment σ/(σ² + ε) times as large, which is at most 1/(2 √ε).
     fn singular_round_off(&self) -> f64 {
-        if !self.yielding {
+        if !self.compliant_retry {
             return 0.0;
         }
         let smallest = self.compliance.iter().copied().fold(f64::INFINITY, f64::min);
