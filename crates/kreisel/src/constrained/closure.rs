@@ -28,7 +28,8 @@ pub(crate) struct ClosureGoal<'a> {
     pub stated: &'a [bool],
 }
 
-/// Positions count as consistent when every constraint holds to this part of the largest coordinate.
+/// Positions count as consistent when every constraint holds to this part of the largest coordinate: about a
+/// hundred ε, the rounding of the few dozen operations of a constraint.
 const POSITION_TOLERANCE: f64 = 2e-14;
 /// What misses by less than this part of the largest coordinate still fits: redundant loops leave 1e-14 to
 /// 1e-12 when round-off ends an iteration, and no number of a model means so little.
@@ -106,7 +107,8 @@ pub(super) fn violated(shape: &Shape, residual: &[f64], size: f64) -> Vec<(usize
     misses(shape, residual, CONTRADICTION * (size + AT_REST * shape.scales.length))
 }
 
-/// A step may let the violation grow up to this part of the first one: it moves along the constraints.
+/// A step may let the violation grow up to this part of the first one: it moves along the constraints. A
+/// choice: near the solution Newton's iteration converges whatever a single step does.
 const NEAR: f64 = 0.01;
 /// How much farther guesses may go to spare what is stated: a rod that is drawn too short by its last digit is not
 /// to be turned by a degree because its orientation is left out.
@@ -116,13 +118,15 @@ const MAX_HALVINGS: usize = 10;
 /// Damping of Levenberg and Marquardt against rows of B M⁻¹ Bᵀ, scaled to masses of about one: first,
 /// smallest, largest.
 const DAMPING: [f64; 3] = [1e-6, 1e-12, 1e6];
-/// A violation that falls by less than this part is at its minimum.
+/// A violation that falls by less than this part is at its minimum: another thousand steps would not change
+/// it by a millionth.
 const STALLED: f64 = 1e-10;
 /// Compliant constraints give way to reactions by parts of 1e-9; what misses by more than this part
 /// contradicts another.
 const CONTRADICTION: f64 = 1e-5;
 
-/// Rates of a machine at rest, in lengths per second (squared), that count as none.
+/// Rates of a machine at rest, in lengths per second (squared), that count as none: machines in which nothing
+/// moves need a size to compare with.
 const AT_REST: f64 = 1e-6;
 
 impl Kkt {

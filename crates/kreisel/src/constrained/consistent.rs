@@ -108,7 +108,8 @@ pub(crate) fn moving_together(
     Ok((velocity, report))
 }
 
-/// Compliance of conditions that give way to constraints, and still weigh more than any mass.
+/// Compliance of conditions that give way to constraints, and still weigh more than any mass. Six digits lie
+/// to either side of it.
 const SOFT: f64 = 1e-6;
 
 /// A velocity that satisfies the constraints of a system, and the conditions that another one adds to them at the end

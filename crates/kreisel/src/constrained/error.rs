@@ -48,7 +48,8 @@ pub struct StatedChange {
     pub refused: bool,
 }
 
-/// Angles between velocities before and after from which on they are told, in rad.
+/// Angles between velocities before and after from which on they are told, in rad: as many digits as the
+/// words show.
 const TURNED: f64 = 0.01;
 
 impl fmt::Display for StatedChange {

@@ -11,7 +11,7 @@ use super::layout::RowKind;
 use crate::dae::{Dae, Equation, Point, Reactions, Values, Wanted, ask};
 use crate::lie::Space;
 
-/// Changes below this part of what they change are rounding.
+/// Changes below this part of what they change are rounding: a few ε.
 const ROUNDING: f64 = 1e-15;
 /// Changes of multipliers that no longer shrink are rounding below this part of them: that of redundant
 /// constraints is magnified by the inverse of their compliance.
@@ -19,7 +19,7 @@ const SHARED_ROUNDING: f64 = 1e-6;
 /// Most rounds with factors of a point nearby; they shrink errors by the distance to it.
 const MAX_ROUNDS: usize = 8;
 /// What does not come closer than this is not on the constraints: parts of the machine's length, or of the
-/// velocity.
+/// velocity. Far above rounding, far below the errors of steps.
 const MISSED: f64 = 1e-9;
 
 impl Kkt {

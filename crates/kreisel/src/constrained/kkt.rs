@@ -83,7 +83,8 @@ pub(crate) const MAX_ITERATIONS: usize = 50;
 /// Refinements of a solution with compliant constraints.
 const REFINEMENTS: usize = 2;
 
-/// Nonholonomic constraints count as met below this part of the velocities.
+/// Nonholonomic constraints count as met below this part of the velocities: some hundred ε, as one solution
+/// of the linear system leaves.
 pub(crate) const NONHOLONOMIC_TOLERANCE: f64 = 1e-13;
 
 impl BlockSystem {
@@ -414,6 +415,7 @@ impl Kkt {
             let size = system.apply(at);
             // One round where the multipliers enter linearly, more where they do not.
             let linear = system.shape.reactions == Reactions::Gradient && !system.has_algebraic_states();
+            // The iteration contracts quickly; some thousand ε are rounding.
             if size <= 1e-12 || linear {
                 self.internal_rates(dae, at);
                 return Ok(());

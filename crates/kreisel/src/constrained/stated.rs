@@ -31,15 +31,16 @@ const EMPHASIS: f64 = 1e6;
 /// Hidden residuals below this part of the velocities agree: numbers in model files have fewer digits, and
 /// the factors lose fewer.
 const AGREED: f64 = 1e-9;
-/// The iteration for guesses ends where it cannot be better than this part of the velocities.
+/// The iteration for guesses ends where it cannot be better than this part of the velocities: a few ε.
 const ROUNDING: f64 = 1e-15;
 /// Rounds at the end: constraints that give way are met by the second one.
 const POLISHING: usize = 2;
 /// Most rounds of it; each takes the factor ε away from what is left.
 const MAX_ROUNDS: usize = 12;
-/// A stated speed that changes by more than this part of the largest stated one is refused.
+/// A stated speed that changes by more than this part of the largest stated one is refused. A choice: two
+/// right digits may be a rounded number, fewer are another motion.
 pub(crate) const REFUSED_CHANGE: f64 = 0.01;
-/// Changes below this part of the largest stated speed are not worth a word.
+/// Changes below this part of the largest stated speed are not worth a word: numbers typed with six digits.
 const TOLD: f64 = 1e-6;
 
 /// What became of the velocities that the user states.

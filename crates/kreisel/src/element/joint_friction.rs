@@ -72,7 +72,7 @@ pub struct JointFriction {
 /// Derivatives of a vector by the twists of both frames.
 type ByTwists = SMatrix<f64, 3, 12>;
 
-/// ε in N.
+/// ε in N: far below any load of a bearing, and enough for the root to have a slope without load.
 const SMOOTH: f64 = 1e-6;
 
 impl JointFriction {

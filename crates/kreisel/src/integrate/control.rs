@@ -29,6 +29,7 @@ pub(crate) fn possible_radii() -> String {
 
 /// Whether a spectral radius suits steps that the error chooses.
 pub(crate) fn damps_enough(radius: f64) -> bool {
+    // Rounding of a radius that was found from parameters.
     radius <= MAX_RADIUS + 1e-12
 }
 
@@ -130,7 +131,8 @@ pub struct ControlHistory {
 const FIRST_PART: f64 = 0.00618;
 /// Part of tolerance^((p+1)/p) that a step may add: errors of some tens of steps that point the same way.
 const PART_IN_A_STEP: f64 = 0.3;
-/// Part θ of what is allowed that is aimed at.
+/// Part θ of what is allowed that is aimed at. A choice: with more of it steps are taken back more often,
+/// with less there are more of them.
 const AIM: f64 = 0.7;
 /// Smallest error that counts: below, the step grows as fast as it may.
 const MIN_ERROR: f64 = 1e-4;
@@ -148,9 +150,11 @@ const PI_BEFORE: f64 = 0.4;
 const PI_LIMITS: [f64; 2] = [0.3, 3.0];
 /// Smallest error that counts for it.
 const MIN_HIGH_ERROR: f64 = 1e-10;
-/// Smallest and largest part to which a step with too large an error is cut.
+/// Smallest and largest part to which a step with too large an error is cut: an error far outside says
+/// nothing of the size, and a cut by less may be in vain.
 const CUT: [f64; 2] = [0.1, 0.8];
-/// Part to which a step is cut for which Newton's iteration failed.
+/// Part to which a step is cut for which Newton's iteration failed. A choice: nothing is known of how far it
+/// was off.
 const FAILED_CUT: f64 = 0.25;
 
 /// Part to which a step is cut whose error, of an order in its size, was too large.

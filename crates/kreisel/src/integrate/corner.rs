@@ -3,11 +3,14 @@
 use super::{Integration, StepError};
 use crate::dae::Point;
 
-/// Part of a step over which inputs are compared with what they are at once.
+/// Part of a step over which inputs are compared with what they are at once: short beside anything that steps
+/// follow, long beside the rounding of the time.
 const WIDE: f64 = 1e-3;
-/// Part of the next step that the last one is at least, if what is carried over a corner is to hold for it.
+/// Part of the next step that the last one is at least, if what is carried over a corner is to hold for it. A
+/// choice: an extrapolation by ten steps is none.
 const EVEN: f64 = 0.1;
-/// A change at once that is this part of the one over [`WIDE`] is a jump.
+/// A change at once that is this part of the one over [`WIDE`] is a jump: the change of a kink over two
+/// neighbouring times is 1e-10 of it or less.
 const JUMP: f64 = 1e-3;
 
 impl Integration<'_> {

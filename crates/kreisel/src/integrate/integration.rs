@@ -387,7 +387,8 @@ fn norm(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 
-/// Steps that differ by less than this part are the same step.
+/// Steps that differ by less than this part are the same step: differences of times that were added up carry
+/// some hundred ε.
 const SAME_STEP: f64 = 1e-12;
 
 pub(super) fn is_same_step(step: f64, before: f64) -> bool {

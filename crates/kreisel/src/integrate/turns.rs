@@ -21,7 +21,8 @@ use super::interval::Ends;
 use super::scheme::Method;
 use crate::lie::{Group, Space};
 
-/// A turn is steady if the angular velocities of both ends give it to this, in rad.
+/// A turn is steady if the angular velocities of both ends give it to this, in rad. A choice: by then the
+/// angular velocity changed by a tenth of a radian per step, and a missed whole turn would be 2π.
 const STEADY: f64 = 0.1;
 
 /// How far a node turned in a step.

@@ -14,7 +14,8 @@ use nalgebra::Quaternion;
 
 use super::{Group, LieError, Matrix3, Pose, UnitQuaternion, Vector3, Vector6, se3, so3};
 
-/// Largest deviation of a given quaternion's norm from one that [`Space::validate`] accepts.
+/// Largest deviation of a given quaternion's norm from one that [`Space::validate`] accepts: numbers with
+/// seven digits pass, what is no rotation does not.
 const NORM_TOLERANCE: f64 = 1e-6;
 
 /// Rotation stored as w, x, y, z at the start of a slice.

@@ -132,6 +132,7 @@ impl Machine {
         let here = joints.chain(lines).filter(|(node, _)| *node == Some(body.node.0)).map(|(_, point)| point);
         let mut arms: Vec<Vector3> = Vec::new();
         for arm in here.chain(body.markers.iter().map(|(_, frame)| frame.position)) {
+            // Nobody sees arms apart that end this close.
             if !arms.iter().any(|known| (known - arm).norm() < 1e-6 * self.characteristic_length()) {
                 arms.push(arm);
             }
@@ -211,6 +212,7 @@ fn core(body: &BodyEntry, least: f64) -> Solid {
 /// Principal moments with the rotation from principal to body axes.
 fn principal_axes(inertia: &Matrix3) -> (Vector3, UnitQuaternion) {
     let size = inertia.amax();
+    // What is rounding would turn the axes of equal moments at will.
     let is_diagonal = (0..3).all(|i| (0..3).all(|j| i == j || inertia[(i, j)].abs() <= 1e-12 * size));
     if is_diagonal {
         return (inertia.diagonal(), UnitQuaternion::identity());

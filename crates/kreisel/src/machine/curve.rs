@@ -49,9 +49,10 @@ struct AxisPoint {
     length: f64,
 }
 
-/// Shares of a metre below which points fall together.
+/// Distance in m below which points fall together: rounding of places a few kilometres away.
 const SAME_POINT: f64 = 1e-12;
-/// Sine of the angle below which two directions are one.
+/// Sine of the angle below which two directions are one. Beyond, a normal made of their cross product would
+/// have fewer than seven digits.
 const SAME_DIRECTION: f64 = 1e-9;
 
 /// Frames of the pieces along a curve: an element has as many pieces as its order, and no corner within it.
@@ -218,6 +219,7 @@ fn spline(points: &[Vector3], elements: usize) -> Vec<AxisPoint> {
             let speed = spline.at(interval, part).1.norm() * spline.chords[interval];
             let step = (target - spline.length(interval, part)) / speed;
             part = (part + step).clamp(0.0, 1.0);
+            // Some ε of a part of the interval.
             if step.abs() < 1e-14 {
                 break;
             }
@@ -285,8 +287,10 @@ fn between(from: &Vector3, to: &Vector3) -> UnitQuaternion {
 
 /// x along the tangent and z as nearly up as it can be; without a wish up is z, or x for an axis along z.
 fn upright(tangent: &Vector3, up: Option<Vector3>, part: f64) -> Result<UnitQuaternion, CurveError> {
+    // A choice: closer to z, its part across the axis would have lost three digits.
     let wish = up.unwrap_or_else(|| if tangent.xy().norm() > 1e-3 { Vector3::z() } else { Vector3::x() });
     let z = wish - tangent * tangent.dot(&wish);
+    // Six digits of the direction are gone below: no direction that anybody meant.
     let z = z.try_normalize(1e-6).ok_or(CurveError::UpAlongAxis { part })?;
     let axes = Matrix3::from_columns(&[*tangent, z.cross(tangent), z]);
     Ok(UnitQuaternion::from_rotation_matrix(&nalgebra::Rotation3::from_matrix_unchecked(axes)))

@@ -154,11 +154,14 @@ const ROUNDING: f64 = 1e-9;
 const PARTS: usize = 4;
 /// Parts of a step in which the polynomial through these values is searched.
 const FINE_PARTS: usize = 128;
-/// How near to zero, beside the range of the values, the polynomial must come for a closer look.
+/// How near to zero, beside the range of the values, the polynomial must come for a closer look. A choice:
+/// the polynomial of a step that follows the motion is far better than a tenth.
 const CLOSE: f64 = 0.1;
-/// A passage around which the values are this many times those at the ends of the step is a pole.
+/// A passage around which the values are this many times those at the ends of the step is a pole. A choice:
+/// values that pass zero are smaller there than at the ends, those at a pole grow without bound as the
+/// bracket shrinks.
 const POLE: f64 = 4.0;
-/// Part of a bracket that a guess keeps from its ends.
+/// Part of a bracket that a guess keeps from its ends, so that each guess shortens it by as much at least.
 const MARGIN: f64 = 1e-3;
 
 impl WatchedEvent {

@@ -285,7 +285,8 @@ impl Frames {
     }
 }
 
-/// Machines below this part of their distance from the origin, or of what inertia says, stand at one point.
+/// Machines below this part of their distance from the origin, or of what inertia says, stand at one point:
+/// their extent has lost nine digits to the subtraction of places.
 const AT_ONE_POINT: f64 = 1e-9;
 
 /// √(tr I/(2m)): the radius of a hoop, √(3/5) of that of a ball, 0.29 lengths of a rod; 0 without mass.

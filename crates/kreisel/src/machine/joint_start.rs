@@ -38,7 +38,8 @@ pub struct JointStart {
     pub rate: Option<(f64, Place)>,
 }
 
-/// Violations below this part of the machine's size, and of its speeds, are rounding.
+/// Violations below this part of the machine's size, and of its speeds, are rounding: as much as closed loops
+/// may leave ([`crate::constrained`]).
 const ROUNDING: f64 = 1e-10;
 /// Moves above this part of the machine's size, and above this angle in rad, count: angles of quaternions are
 /// known to the root of the rounding.

@@ -22,9 +22,10 @@ use crate::lie::{Pose, Vector3, Vector6, se3};
 use crate::solve::block::BlockMatrix;
 use crate::solve::linear::LinearSolver;
 
-/// Errors below this part of the way are not told.
+/// Errors below this part of the path are not told. A choice: what the estimate itself may be off by is
+/// larger, and few models know their stiffness to a hundredth.
 const TOLD: f64 = 0.01;
-/// Errors below this part of the length are rounding.
+/// Errors below this part of the length are rounding: the middles of halved elements are found to 1e-10.
 const ROUNDING: f64 = 1e-9;
 
 /// The error that a beam's mesh makes, as it is estimated.

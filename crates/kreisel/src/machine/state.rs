@@ -110,7 +110,8 @@ pub(super) fn steady(
 
 /// Rounds after which a steady start is given up.
 const MAX_ROUNDS: usize = 50;
-/// Relative change below which a steady start is found.
+/// Relative change below which a steady start is found: Newton's iteration squares its errors, so that the
+/// next change would be rounding.
 const SETTLED: f64 = 1e-12;
 
 /// The error of a state whose signal has the name of another sensor's.

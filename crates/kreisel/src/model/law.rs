@@ -246,11 +246,14 @@ impl Law {
     }
 }
 
-/// Part of a range of time within which a corner is looked at from both sides.
+/// Part of a range of time within which a corner is looked at from both sides: well above the rounding of
+/// times, and so short that what is smooth hardly changes.
 const CORNER_WIDTH: f64 = 1e-6;
-/// Part of a change that the rates at both ends may leave unexplained.
+/// Part of a change that the rates at both ends may leave unexplained. A choice: smooth laws over a short
+/// interval leave far less, a jump leaves nearly all.
 const UNEXPLAINED: f64 = 0.1;
-/// Changes of the rate at once that are kinks, in parts of the largest rate beside a corner.
+/// Changes of the rate at once that are kinks, in parts of the largest rate beside a corner. A choice: what
+/// is smooth changes its rate by far less within a corner's width.
 const SHARP: f64 = 1e-3;
 /// How far beside, in widths of a corner.
 const BESIDE: f64 = 1e4;
@@ -258,7 +261,7 @@ const BESIDE: f64 = 1e4;
 const HALVINGS: usize = 60;
 /// Jumps below this part of the values are those of numbers that somebody rounded.
 const ROUNDED: f64 = 1e-6;
-/// Changes below this are rounding, in m or rad.
+/// Changes below this are rounding, in m or rad: some thousand ε of a number of size one.
 const MIN_CHANGE: f64 = 1e-12;
 
 /// What the rates at both ends leave unexplained of the change between two times, and the size of what they
@@ -279,9 +282,10 @@ fn less_whole_turns(difference: f64, turn: Option<f64>) -> f64 {
     if turns.abs() <= MAX_TURNS && rest.abs() <= NEARLY_WHOLE * turn { rest } else { difference }
 }
 
-/// Most turns that an angle makes at once without being moved.
+/// Most turns that an angle makes at once without being moved. A choice: laws that count turns anew drop one
+/// or a few, and a pole gives any number.
 const MAX_TURNS: f64 = 8.0;
-/// Part of a turn that may be missing from whole ones.
+/// Part of a turn that may be missing from whole ones: 2π in files is often given with four digits.
 const NEARLY_WHOLE: f64 = 1e-3;
 
 #[cfg(test)]

@@ -146,6 +146,7 @@ fn z_axis(field: Field<'_>, fields: Fields<'_>) -> Result<UnitQuaternion<f64>, M
     let x_field = Field::new(entry, field.context);
     let wish = x_field.direction()?;
     let x = wish - z * z.dot(&wish);
+    // Six digits of the direction are gone below: no direction that anybody meant.
     if x.norm() < 1e-6 {
         return Err(x_field.unsuitable("a direction other than the z axis", "parallel to it"));
     }

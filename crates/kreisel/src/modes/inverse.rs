@@ -25,7 +25,7 @@ use crate::solve::sparse_lu::{SparseLu, SparseLuError};
 const COMPLIANCE: f64 = 1e-9;
 /// Most refinements of a solution.
 const REFINEMENTS: usize = 3;
-/// A refinement that changes less than this part ends them.
+/// A refinement that changes less than this part ends them: a few ε.
 const REFINED: f64 = 1e-15;
 
 /// Ratio of stiffness to mass, beside the largest one, that counts as none.

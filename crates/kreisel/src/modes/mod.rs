@@ -141,7 +141,7 @@ impl Mode {
     }
 }
 
-/// Motions below this part of the states are not counted as motions.
+/// Motions below this part of the states are not counted as motions: some thousand ε.
 const STILL: f64 = 1e-12;
 
 impl Linearized {

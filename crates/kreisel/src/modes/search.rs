@@ -53,11 +53,13 @@ pub(super) enum Count {
     Unneeded,
 }
 
-/// Residual that the search aims at, and up to which a damped pair is accepted.
+/// Residual that the search aims at, and up to which a damped pair is accepted: half of sixteen digits, above
+/// what refined factors leave.
 const GOAL: f64 = 1e-8;
 /// Residual up to which an undamped pair is accepted: the error of its eigenvalue is the square of it.
 const UNDAMPED: f64 = 1e-5;
-/// Residual above which a pair is no mode at all.
+/// Residual above which a pair is no mode at all. Set after failures: pairs of round-off had more, slow modes
+/// of stiff machines less.
 const NO_MODE: f64 = 1e-3;
 /// Start vectors beyond the wanted modes.
 const MORE: usize = 4;
@@ -65,17 +67,21 @@ const MORE: usize = 4;
 const PATIENCE: usize = 4;
 /// Most rounds of a search.
 const ROUNDS: usize = 100;
-/// First shift of what is singular without, beside the largest ratio of stiffness to mass.
+/// First shift of what is singular without, beside the largest ratio of stiffness to mass: above the rounding
+/// of pivots, so that they have a sign.
 const FIRST_SHIFT: f64 = 1e-12;
-/// Least shift of a machine that is not at rest, beside what its accelerations put into the stiffness.
+/// Least shift of a machine that is not at rest, beside what its accelerations put into the stiffness. With
+/// 1e-8 of it reactions drown what moves a pendulum; a tenth is a choice.
 const MOVING_SHIFT: f64 = 0.1;
-/// Eigenvalues θ below this part of the largest belong to motions without mass.
+/// Eigenvalues θ below this part of the largest belong to motions without mass: some ε.
 const MASSLESS: f64 = 1e-14;
-/// Where the count is made: this part of λ + σ² above the last wanted λ.
+/// Where the count is made: this part of λ + σ² above the last wanted λ, so that rounding of λ does not move
+/// it across.
 const ABOVE: f64 = 1e-4;
 /// Round-off of λ beside that of one product with the stiffness.
 const ROUND_OFF: f64 = 8.0 * f64::EPSILON;
-/// Round-off of λ beside the shift.
+/// Round-off of λ beside the shift, which is subtracted from 1/θ; factors of a nearly singular matrix leave θ
+/// ten digits.
 const SHIFT_ROUND_OFF: f64 = 1e-10;
 
 /// λ beside the largest ratio of stiffness to mass that is nothing: frequencies 1e-10 times the largest, which
@@ -482,7 +488,7 @@ fn residual_force(motion: &RitzMotion, s: Complex<f64>, square: f64) -> Vec<Comp
     (0..force.len()).map(|i| force[i] + mass * momentum[i] + s * drag[i] + swirl[i]).collect()
 }
 
-/// Imaginary parts below this part of s are round-off of a double real eigenvalue.
+/// Imaginary parts below this part of s are round-off of a double real eigenvalue: √ε of rounding times some.
 const REAL: f64 = 1e-7;
 
 /// An eigenvalue, real if its imaginary part is round-off.

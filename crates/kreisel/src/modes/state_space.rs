@@ -23,7 +23,8 @@ pub struct StateSpace {
     pub internal_states: Vec<usize>,
 }
 
-/// Rows of B that are made up of others but for this part are dependent constraints.
+/// Rows of B that are made up of others but for this part are dependent constraints. A choice between
+/// rounding, 1e-15, and rows that differ on purpose.
 pub(super) const DEPENDENT: f64 = 1e-6;
 
 /// Matrices on the free directions.
@@ -131,7 +132,7 @@ impl Linearized {
     }
 }
 
-/// Pivots of the mass below this part of the largest are missing masses.
+/// Pivots of the mass below this part of the largest are missing masses: some hundred ε.
 const MASSLESS: f64 = 1e-13;
 
 /// Factors of the mass, if it is definite.

@@ -183,7 +183,8 @@ impl Linearized {
     }
 }
 
-/// Pivots below this part of the largest are those of a singular matrix.
+/// Pivots below this part of the largest are those of a singular matrix: rows are scaled to one, and some
+/// thousand ε are rounding.
 const SINGULAR: f64 = 1e-12;
 
 /// Solves equations of different units.

@@ -9,10 +9,11 @@ use nalgebra::{Complex, DMatrix, DVector};
 use super::Linearized;
 use super::linearized::{Skew, entries};
 
-/// A vector that loses all but this part to those before it is one of them.
+/// A vector that loses all but this part to those before it is one of them. A choice: what is left has lost
+/// six of sixteen digits.
 const LOST: f64 = 1e-6;
 /// Difference of the energy by the stored force from that by a product with E up to which a vector counts,
-/// beyond the round-off of the product.
+/// beyond the round-off of the product. Set after failures; sound vectors agree to many digits.
 const CONSISTENT: f64 = 0.01;
 
 /// Round-off of the energy of a motion and of the factors with which it was found, beside one product.

@@ -187,7 +187,8 @@ fn points(reader: &PartReader, clamps: &[Option<Clamp>; 2]) -> Result<Vec<Vector
     Ok(vec![end("from", &clamps[0], "start")?, end("to", &clamps[1], "end")?])
 }
 
-/// Share of a beam's length by which an end may miss the marker to which it is clamped.
+/// Share of a beam's length by which an end may miss the marker to which it is clamped: places in files are
+/// often given with six digits.
 const MISFIT: f64 = 1e-6;
 
 /// Pieces in an element.

@@ -191,6 +191,7 @@ fn velocities(reader: &PartReader, pose: &Pose) -> Result<(Vector3, Vector3), Mo
 fn check_inertia(reader: &PartReader, inertia: &Matrix3) -> Result<(), ModelErrors> {
     let moments = positive_moments(reader, "inertia", inertia)?;
     let (sum, largest) = (moments.sum(), moments.max());
+    // A plate meets it with equality, but for rounding of moments that were computed elsewhere.
     let slack = 1e-9 * sum.abs();
     if largest > sum - largest + slack {
         let requirement = "the inertia of a body: no principal moment may exceed the sum of the other two";

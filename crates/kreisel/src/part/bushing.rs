@@ -111,6 +111,7 @@ fn matrix(reader: &PartReader, word: &str) -> Result<Matrix6, ModelErrors> {
     let coupling = reader.optional_matrix(&coupling_key)?;
     for (key, part) in [(&translational_key, &translational), (&format!("rotational-{word}"), &rotational)] {
         let least = part.symmetric_eigenvalues().min();
+        // Zero in a direction is allowed, and comes out of rounded entries.
         if least < -1e-9 * part.amax() {
             let found = format!("one with the eigenvalue {least:.4e}");
             return Err(reader.unsuitable(key, "zero or positive in every direction", found).into());
@@ -134,6 +135,7 @@ fn check_coupling(reader: &PartReader, key: &str, matrix: &Matrix6) -> Result<()
     let loose = (0..6).any(|i| scale[i] == 0.0 && matrix.row(i).amax() > 0.0);
     let scaled = Matrix6::from_fn(|i, j| scale[i] * matrix[(i, j)] * scale[j]);
     let least = scaled.symmetric_eigenvalues().min();
+    // As above, on a diagonal of ones.
     if loose || least < -1e-9 {
         let requirement = "small enough beside the translational and rotational parts";
         let found = format!("so large that some motion gives energy (scaled eigenvalue {least:.4e})");

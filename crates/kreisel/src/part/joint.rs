@@ -399,7 +399,8 @@ fn short_rate_of(kind: &JointKind, reader: &PartReader) -> Result<Option<f64>, M
     if known { reader.optional_number("rate") } else { Ok(None) }
 }
 
-/// Part by which displacement and angle of a screw may differ from what the thread says.
+/// Part by which displacement and angle of a screw may differ from what the thread says: both are typed, and
+/// nine digits are more than anybody types without meaning them.
 const SAME: f64 = 1e-9;
 
 /// Of angle and displacement of a screw the second follows from the first, with their rates.
@@ -607,6 +608,7 @@ fn axis_rotation(reader: &PartReader) -> Result<Option<UnitQuaternion>, ModelErr
         (axis, Some(wish)) => (axis.unwrap_or_else(Vector3::z), wish),
     };
     let x = wish - z * z.dot(&wish);
+    // Six digits of the direction are gone below: no direction that anybody meant.
     reader.require(x.norm() >= 1e-6, "x-axis", "a direction other than the z axis", "parallel to it")?;
     let x = x.normalize();
     Ok(Some(from_axes(x, z.cross(&x), z)))

@@ -34,7 +34,8 @@ static KIND: PartKind = PartKind {
 
 /// Distance from the plane, in radii, that is rounding of the input.
 const ROUNDING: f64 = 1e-6;
-/// Sine of the angle between disc and plane below which a disc lies flat.
+/// Sine of the angle between disc and plane below which a disc lies flat: less than the rounding of an
+/// orientation that is typed.
 const FLAT: f64 = 1e-6;
 
 /// What the file adds to the kinds of parts.
@@ -73,17 +74,19 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     reader.finish()
 }
 
-/// Sine of the angle to the plane below which a failed step is put down to a disc that falls flat.
+/// Sine of the angle to the plane below which a failed step is put down to a disc that falls flat. A choice:
+/// six degrees are near enough to name the disc, and the words give the angle.
 const NEARLY_FLAT: f64 = 0.1;
 
 /// Says that a disc lies flat, or will within a moment.
 fn falls_flat(relative: &Relative, moment: f64) -> Option<String> {
     let sine = relative.rotation[(2, 0)].hypot(relative.rotation[(2, 1)]);
     // n_z is the cosine of the angle.
+    // Against division by zero: below it the disc is flat anyway.
     let turn = moment * (relative.direction_gradient(2, 2).dot(&relative.twist()) / sine.max(1e-9)).abs();
     (sine < NEARLY_FLAT.max(2.0 * turn)).then(|| {
         format!(
-            "the disc falls flat, {:.2}° from the plane and turning by {:.2}° in a step: flat it would touch with its whole rim,              and a disc that rolls on one point has no motion beyond. End the run by an event before that, take smaller steps to              come closer, or model the rim by a `[[contact]]`",
+            "the disc falls flat, {:.2}° from the plane and turning by {:.2}° in a step: flat it would touch with its whole rim, and a disc that rolls on one point has no motion beyond. End the run by an event before that, take smaller steps to              come closer, or model the rim by a `[[contact]]`",
             sine.min(1.0).asin().to_degrees(),
             turn.to_degrees()
         )

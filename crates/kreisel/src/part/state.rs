@@ -169,6 +169,7 @@ fn can_be_inverted(matrix: &DMatrix<f64>) -> bool {
     let mut scaled = matrix.clone();
     scaled.row_iter_mut().for_each(|mut row| row /= row.amax().max(f64::MIN_POSITIVE));
     let factors = scaled.full_piv_lu().u();
+    // Rows are of size one: some thousand ε are rounding.
     factors.diagonal().iter().all(|pivot| pivot.abs() > 1e-12)
 }
 

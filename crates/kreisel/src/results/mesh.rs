@@ -79,6 +79,7 @@ impl Mesh {
         let mut mesh = Self::default();
         let mut last: Vec<usize> = Vec::new();
         for &(z, radius) in profile {
+            // The rounded end of a profile on the axis: one point.
             let ring: Vec<usize> = if radius < 1e-12 {
                 mesh.points.push([0.0, 0.0, z]);
                 vec![mesh.points.len() - 1; slices]

@@ -6,7 +6,8 @@ use crate::dae::{Dae, Note, NoteKind, Notes};
 use crate::integrate::StartError;
 use crate::machine::{Machine, Mobility};
 
-/// Violations of the user's initial values below this part of the machine's size are rounding.
+/// Violations of the user's initial values below this part of the machine's size are rounding: places typed
+/// with six digits.
 const ROUNDING: f64 = 1e-6;
 
 /// Most names in one note.

@@ -55,7 +55,8 @@ pub struct MachineModes {
     pub notes: Notes,
 }
 
-/// Accelerations below this part of gravity's are those of an equilibrium.
+/// Accelerations below this part of gravity's are those of an equilibrium: equilibria are found to 1e-8, and
+/// stiff machines magnify that.
 const AT_REST: f64 = 1e-6 * 9.81;
 
 /// Largest displacement in a picture of a mode, in lengths of the machine and rad.

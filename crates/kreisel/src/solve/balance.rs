@@ -10,7 +10,8 @@ use std::collections::BinaryHeap;
 
 use super::block::BlockMatrix;
 
-/// Entries below this part of their row or column in the same block are round-off, and no choice for a pivot.
+/// Entries below this part of their row or column in the same block are round-off, some ε, and no choice for
+/// a pivot.
 const NOISE: f64 = 1e-14;
 
 /// Factors of rows and columns, and the matrix with them.

@@ -25,7 +25,8 @@ use super::block::BlockMatrix;
 
 /// What is below this part of a row's length is round-off of the transformations.
 const ROUND_OFF: f64 = 64.0 * f64::EPSILON;
-/// Part of the largest factor above which a row counts as one of those that depend on each other.
+/// Part of the largest factor above which a row counts as one of those that depend on each other: rows at an
+/// angle of 1e-5 rad count as dependent, so that less is no part of the sum.
 const INVOLVED: f64 = 1e-6;
 
 /// Rows that depend on others.

@@ -31,7 +31,7 @@ const TOLERANCE: f64 = 1e-6;
 const RESTART: usize = 40;
 /// Iterations after which the whole matrix is factored instead.
 const MAX_ITERATIONS: usize = 160;
-/// Part of a Krylov vector below which nothing new is left of it.
+/// Part of a Krylov vector below which nothing new is left of it: some ε.
 const BREAKDOWN: f64 = 1e-14;
 
 /// Consecutive values of the matrix that are consecutive in its core.

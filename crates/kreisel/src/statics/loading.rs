@@ -5,18 +5,22 @@ use super::problem::Problem;
 use super::{Ending, Equilibrium, LoadingResult, StaticSettings, StaticsError};
 use crate::dae::Control;
 
-/// Smallest load step, in units of the target.
+/// Smallest load step, in units of the target. A choice of patience: a hundred thousand steps would follow,
+/// and a limit point is near.
 const MIN_STEP: f64 = 1e-5;
 /// A step that turned a node by more, in rad, may have jumped to another equilibrium and is shortened.
 const MAX_TURN: f64 = 1.5;
 /// A step that took no more iterations lets the next one grow.
 const FEW_ITERATIONS: usize = 6;
-/// Displacements per load have grown to this multiple of those at first where a limit point is near.
+/// Displacements per load have grown to this multiple of those at first where a limit point is near. A
+/// choice: they grow without bound there, and structures that stiffen have less than before.
 const LIMIT_GROWTH: f64 = 5.0;
 
-/// Motions below this, in lengths of the system and rad, leave a machine where it is.
+/// Motions below this, in lengths of the system and rad, leave a machine where it is: places typed with six
+/// digits move by as much.
 const NEAR: f64 = 1e-6;
-/// Smallest step in which forces that do not balance are let go, in parts of them.
+/// Smallest step in which forces that do not balance are let go, in parts of them. A choice of patience, as
+/// for load steps; there is no record to keep of these.
 const MIN_RELEASE: f64 = 1e-3;
 
 /// Brings the machine to the target: at once where it is drawn under its loads, or in steps from where it rests without.

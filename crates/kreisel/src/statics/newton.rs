@@ -40,11 +40,12 @@ pub(super) struct Solved {
     pub corrections: Vec<f64>,
 }
 
-/// Smallest part of a correction that the line search tries.
+/// Smallest part of a correction that the line search tries: ten halvings. Less would be no progress.
 const MIN_PART: f64 = 1e-3;
 /// No correction turns a node by more, in rad: beyond half a turn a rotation is mistaken for its opposite.
 const MAX_TURN: f64 = 1.5;
-/// Corrections below this size that do not shrink any more are round-off.
+/// Corrections below this size that do not shrink any more are round-off: the usual tolerance of 1e-8 is out
+/// of reach where stiffnesses differ by ten digits.
 const ROUND_OFF: f64 = 1e-6;
 
 impl Problem<'_> {

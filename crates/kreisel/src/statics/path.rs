@@ -11,13 +11,14 @@ use super::problem::Problem;
 use super::{Ending, Equilibrium, LoadingResult, PathSettings, StaticSettings, StaticsError};
 use crate::dae::Control;
 
-/// Change of the tangent, a vector of length 1, from point to point that leaves the distance as it is.
+/// Change of the tangent, a vector of length 1, from point to point that leaves the distance as it is. A
+/// choice: some three degrees.
 const USUAL_CHANGE: f64 = 0.05;
 /// A corrector with more iterations shortens the distance.
 const MANY_ITERATIONS: usize = 10;
 /// Largest turn of a node in one step, in rad.
 const MAX_TURN: f64 = 0.3;
-/// Smallest distance, in units of the first.
+/// Smallest distance, in units of the first. A choice of patience: ten cuts to a quarter.
 const MIN_DISTANCE: f64 = 1e-6;
 /// Points that enclose a limit point to round-off.
 const MAX_REFINEMENTS: usize = 40;
@@ -208,6 +209,7 @@ impl Follower<'_, '_> {
             } else {
                 high = middle;
             }
+            // The load would change by some thousand ε: rounding.
             let flat = (point.load_rate * (high - low)).abs() <= 1e-12 * point.equilibrium.load_factor.abs();
             found = Some(point.equilibrium);
             if flat {

@@ -13,9 +13,10 @@ use crate::lie::Vector6;
 use crate::solve::block::BlockMatrix;
 use crate::solve::sparse_lu::SparseLu;
 
-/// Stiffness beside the mean below which a direction counts as neutral: round-off.
+/// Stiffness beside the mean below which a direction counts as neutral: round-off of pivots, some thousand ε.
 const NEUTRAL: f64 = 1e-12;
-/// Part of the largest entry by which a matrix that is symmetric may fail to be.
+/// Part of the largest entry by which a matrix that is symmetric may fail to be: forces that follow a part
+/// give far more, derivatives by differences less.
 const ASYMMETRY: f64 = 1e-6;
 /// Compliance of the constraints: above the round-off of pivots, and far below that of springs.
 const COMPLIANCE: f64 = 1e-9;

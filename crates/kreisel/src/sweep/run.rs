@@ -82,6 +82,7 @@ impl SweepPlan<'_> {
             let first = values.next()?;
             let mut others = values.peekable();
             others.peek()?;
+            // Numbers that differ by some thousand ε differ by rounding.
             let is_same = |value: f64| (value - first).abs() <= 1e-12 * first.abs();
             others.all(is_same).then_some((measure.name.as_str(), first))
         })

@@ -53,9 +53,11 @@ pub enum SwitchError {
     },
 }
 
-/// Equations of a joint that is switched on must hold to this part of the machine's length, or of 1 rad.
+/// Equations of a joint that is switched on must hold to this part of the machine's length, or of 1 rad: far
+/// above what steps leave in constraints, far below what anybody draws.
 const POSITION_SLACK: f64 = 1e-9;
-/// Largest rate, in lengths and rad per second, that switching a joint on may take away.
+/// Largest rate, in lengths and rad per second, that switching a joint on may take away. A choice: what a
+/// careful model leaves at the end of a motion, not an impact.
 const RATE_SLACK: f64 = 1e-4;
 
 impl System {

@@ -39,7 +39,7 @@ pub struct Span {
     length: f64,
 }
 
-/// Distance in m below which two frames stand at one point.
+/// Distance in m below which two frames stand at one point: rounding of places a few kilometres away.
 const SHORTEST: f64 = 1e-12;
 /// Largest initial turn of an element in rad: far enough from half a turn, where the screw jumps to the other
 /// side.

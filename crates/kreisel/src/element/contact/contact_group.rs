@@ -40,16 +40,18 @@ pub struct ContactGroup {
 
 /// Numbers remembered per member: where it was, and its margin.
 const PER_MEMBER: usize = 4;
-/// Least margin as part of the smallest member's size.
+/// Least margin as part of the smallest member's size. A choice between pairs that are looked at in vain and
+/// lists that are made again often.
 const MARGIN: f64 = 0.2;
-/// Margin in m where no member has a size.
+/// Margin in m where no member has a size, so that nothing else gives a length.
 const MIN_MARGIN: f64 = 1e-3;
-/// Steps at the present speed for which a margin lasts, as long as it stays narrow.
+/// Steps at the present speed for which a margin lasts, as long as it stays narrow. A choice between long
+/// lists of pairs and lists that are made again often.
 const AHEAD: f64 = 10.0;
 /// Least margins for which a wider one lasts fewer steps, so that not everybody is beside everybody in a free
 /// fall with long steps.
 const NARROW: f64 = 2.0;
-/// A step may be this much longer than the one before.
+/// A step may be this much longer than the one before: the step control lets it grow by 1 + π/2 at most.
 const GROWTH: f64 = 2.6;
 /// Margins this much wider than the present speed and step ask for are renewed: they stand for pairs that are
 /// far apart.
@@ -57,7 +59,8 @@ const TOO_WIDE: f64 = 2.0;
 /// Shapes reach this much further than they are drawn: edges and axes that lie flat bulge by less than a
 /// hundredth.
 const BULGE: f64 = 1.01;
-/// Members this much larger than the middle one are kept out of the grid and meet all others.
+/// Members this much larger than the middle one are kept out of the grid and meet all others. A choice
+/// between cells that are too large for most members and members that meet everybody.
 const LARGE: f64 = 4.0;
 
 impl ContactGroup {

@@ -115,6 +115,7 @@ fn loss_for(restitution: f64) -> f64 {
     }
     // ln(1 + y) − y over y², which is well conditioned near 0 where x goes for e → 1.
     let excess = |y: f64| {
+        // The next term is y⁴/6; above, ten digits are left of the difference.
         if y.abs() < 1e-3 {
             -0.5 + y / 3.0 - y * y / 4.0 + y * y * y / 5.0
         } else {
@@ -208,7 +209,7 @@ pub struct LuGreFriction {
 /// where surfaces meet.
 const ENGAGEMENT: f64 = 0.1;
 
-/// Time in s in which bristles straighten that touch nothing.
+/// Time in s in which bristles straighten that touch nothing. A choice: a body that comes back later finds them straight.
 const STRAIGHTENING: f64 = 1e-3;
 
 impl LuGreFriction {

@@ -33,7 +33,8 @@ use crate::solve::newton::{NewtonFailure, NonlinearSystem};
 /// The error of a step shrinks with this power of its size.
 const ERROR_ORDER: u32 = 3;
 
-/// A first acceleration that changes by less than this part is settled, and no more than this many times.
+/// A first acceleration that changes by less than this part is settled, and no more than this many times: the
+/// tolerance of Newton's iteration, with which each of them is found.
 const SETTLED: f64 = 1e-10;
 const MAX_REPETITIONS: usize = 50;
 

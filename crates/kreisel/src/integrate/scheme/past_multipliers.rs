@@ -112,7 +112,8 @@ struct Bow {
     weights_before: [f64; 2],
 }
 
-/// A step before that is shorter than this part of the step says little about it.
+/// A step before that is shorter than this part of the step says little about it: divided differences over it
+/// magnify errors of multipliers by its inverse.
 const MIN_PART_BEFORE: f64 = 0.05;
 
 impl Bow {

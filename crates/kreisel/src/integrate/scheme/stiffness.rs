@@ -10,7 +10,8 @@ use super::super::state::State;
 use super::{Item, Tools};
 use crate::dae::{Equation, Note, NoteKind, Point, Shape, Values};
 
-/// Distance of the second evaluation, in rad and in lengths of the machine.
+/// Distance of the second evaluation, in rad and in lengths of the machine: about √ε, where truncation and
+/// rounding of a forward difference are alike.
 const DISTANCE: f64 = 1e-7;
 /// Steps times rate above this are near the limit of stability of the method, 6: multipliers are wrong before
 /// positions are.

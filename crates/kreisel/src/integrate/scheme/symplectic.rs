@@ -42,9 +42,10 @@ pub const SYMPLECTIC: Method = Method(&SchemeEntry {
 const MAX_ROUNDS: usize = 60;
 /// Changes that no longer shrink below this, in rad and in lengths of the machine, are rounding.
 const ROUNDING: f64 = 1e-11;
-/// Changes below this are none.
+/// Changes below this are none: less than one rounding of a number of size one.
 const NOTHING: f64 = 1e-16;
-/// Masses that differ by more than this part are not the same everywhere.
+/// Masses that differ by more than this part are not the same everywhere. Rounding of a rotated inertia is
+/// 1e-15; what a moving part changes is far more.
 const SAME_MASS: f64 = 1e-9;
 
 struct Symplectic {

@@ -98,7 +98,8 @@ struct SectionSensor {
     quantity: SectionQuantity,
 }
 
-/// Part by which forces behind a node must exceed those before it to be shown in their place.
+/// Part by which forces behind a node must exceed those before it to be shown in their place, so that
+/// rounding does not switch between the two.
 const LARGER: f64 = 1e-9;
 
 impl SectionSensor {

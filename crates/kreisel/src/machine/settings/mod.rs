@@ -111,13 +111,16 @@ pub enum StepSize {
 /// steps until they show.
 const PARTS: f64 = 1000.0;
 
-/// Tolerance of single steps in parts of the accuracy that was asked for, where only steps are controlled.
+/// Tolerance of single steps in parts of the accuracy that was asked for, where only steps are controlled. A
+/// choice: errors of steps add up, by how much is not looked at there.
 const LOCAL_PART: f64 = 0.1;
 
-/// Smallest step that the error may ask for when none is given, as a part of the run.
+/// Smallest step that the error may ask for when none is given, as a part of the run. As many equal steps
+/// would take longer than anybody waits; the time still resolves them.
 const MIN_PART: f64 = 1e-10;
 
-/// Largest step that the error may allow when none is given, as a part of the run.
+/// Largest step that the error may allow when none is given, as a part of the run: ten steps at least look at
+/// what happens in it.
 const MAX_PART: f64 = 0.1;
 
 /// Most steps of one run: beyond, a misplaced digit is likelier than patience.

@@ -86,7 +86,8 @@ use super::block::{BlockMatrix, BlockPattern};
 const SUSPICIOUS_RATIO: f64 = 1e-10;
 /// Above this growth the factors are checked.
 const SUSPICIOUS_GROWTH: f64 = 1e10;
-/// Largest residual of the check, relative to the right-hand side.
+/// Largest residual of the check, relative to the right-hand side: a digit more than ten digits that are
+/// gone.
 const RESIDUAL_LIMIT: f64 = 1e-9;
 /// Largest error of the check, relative to the known solution; a singular matrix gives about 1.
 const ERROR_LIMIT: f64 = 1e-3;

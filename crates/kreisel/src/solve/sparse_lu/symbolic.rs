@@ -12,9 +12,11 @@ use crate::solve::block::BlockPattern;
 /// longer than the rest.
 pub(super) type ShortList<T> = SmallVec<[T; 4]>;
 
-/// What starting, filling and passing on one more front costs, counted in multiplications.
+/// What starting, filling and passing on one more front costs, counted in multiplications. A choice; `cargo
+/// xtask bench` shows what comes of it.
 const FRONT_OVERHEAD: f64 = 150.0;
-/// Merging a front with its parent may add this fraction of work for the sake of longer columns.
+/// Merging a front with its parent may add this fraction of work for the sake of longer columns. A choice, as
+/// above.
 const MERGE_SLACK: f64 = 0.06;
 
 /// A dense matrix `[pivots, border]²`, of which the pivot part is eliminated.
