@@ -29,6 +29,9 @@ pub enum Reactions {
 pub struct Scales {
     /// A typical length of the system in m; translations are judged against it, rotations against 1 rad.
     pub length: f64,
+    /// Longest arm of a single part in m: turns follow from positions over it, and carry their rounding. As
+    /// long as the system if absent.
+    pub arm: Option<f64>,
     /// m_ave of [BottassoBauchauCardona2007, Eq. (28)].
     pub mass: f64,
     /// k_ave of [BottassoBauchauCardona2007, Eq. (28)].
@@ -37,7 +40,7 @@ pub struct Scales {
 
 impl Default for Scales {
     fn default() -> Self {
-        Self { length: 1.0, mass: 1.0, stiffness: 0.0 }
+        Self { length: 1.0, arm: None, mass: 1.0, stiffness: 0.0 }
     }
 }
 

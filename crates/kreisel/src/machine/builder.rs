@@ -406,6 +406,7 @@ impl MachineBuilder {
         }
         let scales = Scales {
             length: self.registries.frames.extent(),
+            arm: self.registries.frames.longest_arm(),
             mass: self.registries.frames.mean_mass(),
             stiffness: 0.0,
         };

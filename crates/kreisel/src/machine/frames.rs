@@ -259,6 +259,21 @@ impl Frames {
         if masses.is_empty() { 1.0 } else { masses.iter().sum::<f64>() / masses.len() as f64 }
     }
 
+    /// Longest distance of a joint from the centre of its body, length of a beam's piece or length that no frame
+    /// shows, in m; none if there is no such thing.
+    pub(super) fn longest_arm(&self) -> Option<f64> {
+        let joints = (self.joints().iter())
+            .flat_map(|joint| joint.nodes.into_iter().zip(&joint.offsets))
+            .filter(|(node, _)| node.is_some())
+            .map(|(_, offset)| offset.position.norm());
+        let pieces = (self.beams().iter()).flat_map(|beam| &beam.pieces).map(|piece| {
+            let [start, end] = piece.ends.map(|section| section.pose().position);
+            (end - start).norm()
+        });
+        let arms = joints.chain(pieces).chain(self.lengths.iter().copied());
+        Some(arms.fold(0.0, f64::max)).filter(|longest| *longest > 0.0)
+    }
+
     /// Size of the machine as it is drawn, in m: the diagonal of a box around its bodies, the frames of joints
     /// on them and its beams, or a length that no frame shows if that is larger.
     ///

@@ -63,7 +63,7 @@ fn machine(rng: &mut ChaCha8Rng, bodies: usize, pairs: &[Pair], off: f64) -> (Sy
         );
         builder.joint(format!("j{index}"), joint);
     }
-    builder.scales(Scales { length: 1.0, mass: 1.0, stiffness: 0.0 });
+    builder.scales(Scales { length: 1.0, arm: None, mass: 1.0, stiffness: 0.0 });
     builder.build(0.0).unwrap()
 }
 

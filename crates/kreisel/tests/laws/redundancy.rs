@@ -41,7 +41,7 @@ fn four_bar(group: Group, at_b: Vec<Row>, at_c: Vec<Row>) -> (System, Initial) {
     joint(&mut builder, "B", points[1], Some(0), 1, at_b);
     joint(&mut builder, "C", points[2], Some(1), 2, at_c);
     joint(&mut builder, "D", points[3], None, 2, lower_pair::revolute());
-    builder.scales(Scales { length: 2.0, mass: 1.0, stiffness: 0.0 });
+    builder.scales(Scales { length: 2.0, arm: None, mass: 1.0, stiffness: 0.0 });
     builder.build(0.0).unwrap()
 }
 
@@ -138,7 +138,7 @@ fn door(hinges: usize) -> (System, Initial) {
         let joint = CoordinateJoint::between([None, Some(node)], offsets, lower_pair::revolute());
         builder.joint(format!("hinge-{hinge}"), joint);
     }
-    builder.scales(Scales { length: 2.0, mass: 25.0, stiffness: 0.0 });
+    builder.scales(Scales { length: 2.0, arm: None, mass: 25.0, stiffness: 0.0 });
     builder.build(0.0).unwrap()
 }
 

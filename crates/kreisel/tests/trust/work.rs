@@ -122,3 +122,13 @@ fn steps_of_the_heavy_top_take_one_iteration_nearly_always() {
         assert_eq!((work.residuals, work.line_search_cuts), (work.iterations, 0), "{work:?}");
     }
 }
+
+/// Positions in a chain of 300 m carry more rounding into the turns of links of 0.1 m than those in one of 1 m: no
+/// reason to iterate.
+#[test]
+fn a_long_chain_takes_as_many_iterations_a_step_as_a_short_one() {
+    let [short, long] = [&[("n", "10")], &[("n", "3000")]].map(|parameters| {
+        work_of(&entry("chain-spherical", parameters, INDEX2, (1e-3, 40), (0, 0))).iterations
+    });
+    assert!(near(long, short), "{long} against {short}");
+}

@@ -102,6 +102,10 @@ pub(super) struct Workspace {
 pub(super) struct Sizes {
     /// Of each velocity coordinate: 1 rad or the system's length.
     coordinates: Vec<f64>,
+    /// The length over the longest arm of a part: rounding of turns over that of positions, by their sizes.
+    turn_round_off: f64,
+    /// Whether each velocity coordinate is a turn.
+    is_turn: Vec<bool>,
     /// Of each state.
     pub internal_states: Vec<f64>,
     /// Of scaled multipliers: the system's length.
@@ -181,6 +185,8 @@ impl Workspace {
             residual: ResidualValues::zeros(&shape),
             sizes: Sizes {
                 coordinates: coordinate_scales(&shape, length),
+                turn_round_off: shape.scales.arm.map_or(1.0, |arm| (length / arm).max(1.0)),
+                is_turn: coordinate_scales(&shape, 0.0).into_iter().map(|size| size > 0.0).collect(),
                 internal_states: shape.scales_of_states(),
                 length,
                 round_off: ROUND_OFF,
@@ -369,20 +375,24 @@ impl Workspace {
         coefficients: &Coefficients,
         out: &mut [f64],
     ) {
-        let (rtol, atol) = (settings.newton_rtol, settings.newton_atol.max(self.sizes.round_off));
+        let (rtol, sizes) = (settings.newton_rtol, &self.sizes);
+        let atol =
+            [1.0, sizes.turn_round_off].map(|factor| settings.newton_atol.max(factor * sizes.round_off));
         let doubt = self.singular_round_off();
-        let of_increment = |scale: &f64, x: &f64| atol * scale + rtol * x.abs() + doubt;
+        let of_increment = |(scale, is_turn): (&f64, &bool), x: &f64| {
+            atol[usize::from(*is_turn)] * scale + rtol * x.abs() + doubt
+        };
         if self.layout.node_copies() == 1 {
             // All of them stand together.
-            let pairs = self.sizes.coordinates.iter().zip(&trial.increment);
-            out.iter_mut().zip(pairs).for_each(|(out, (scale, x))| *out = of_increment(scale, x));
+            let pairs = sizes.coordinates.iter().zip(&sizes.is_turn).zip(&trial.increment);
+            out.iter_mut().zip(pairs).for_each(|(out, (size, x))| *out = of_increment(size, x));
         } else {
             for copy in 0..self.layout.node_copies() {
                 let mut first = 0;
                 for (start, size) in self.layout.node_starts(copy) {
                     for i in first..first + size {
                         out[start + i - first] =
-                            of_increment(&self.sizes.coordinates[i], &trial.increment[i]);
+                            of_increment((&sizes.coordinates[i], &sizes.is_turn[i]), &trial.increment[i]);
                     }
                     first += size;
                 }

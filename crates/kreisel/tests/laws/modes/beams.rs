@@ -54,7 +54,7 @@ fn beam(data: &Data, root: f64, length: f64, elements: usize, clamped: bool) -> 
         builder.element("beam", Segment::new(node, mass, Vector3::zeros(), 0.0));
         last = BeamEnd::on(node);
     }
-    builder.scales(Scales { length, mass: data.mass[3] * length, stiffness: 0.0 });
+    builder.scales(Scales { length, arm: None, mass: data.mass[3] * length, stiffness: 0.0 });
     builder.build(0.0).unwrap()
 }
 
@@ -85,7 +85,7 @@ fn quadratic_beam(data: &Data, root: f64, length: f64, elements: usize) -> (Syst
         let mass = *length * section.mass();
         builder.element("beam", Segment::new(NodeId(node), mass, Vector3::zeros(), 0.0));
     }
-    builder.scales(Scales { length, mass: data.mass[3] * length, stiffness: 0.0 });
+    builder.scales(Scales { length, arm: None, mass: data.mass[3] * length, stiffness: 0.0 });
     builder.build(0.0).unwrap()
 }
 

@@ -72,7 +72,7 @@ pub fn cantilever(
     let mut builder = SystemBuilder::new();
     let nodes = add_beam(&mut builder, None, frames, &section(stiffness), group);
     add_load(&mut builder, *nodes.last().unwrap(), torque, force);
-    builder.scales(kreisel::dae::Scales { length: 1.0, mass: 1.0, stiffness: 0.0 });
+    builder.scales(kreisel::dae::Scales { length: 1.0, arm: None, mass: 1.0, stiffness: 0.0 });
     builder.build(0.0).unwrap()
 }
 
@@ -200,7 +200,7 @@ pub fn lee(elements: usize) -> (System, Initial) {
     let loaded = elements / 5 - 1;
     let node = if loaded == 0 { second } else { nodes[loaded - 1] };
     add_load(&mut builder, node, Vector3::zeros(), Vector3::new(0.0, -1.0, 0.0));
-    builder.scales(kreisel::dae::Scales { length, mass: 1.0, stiffness: 0.0 });
+    builder.scales(kreisel::dae::Scales { length, arm: None, mass: 1.0, stiffness: 0.0 });
     builder.build(0.0).unwrap()
 }
 

@@ -36,7 +36,7 @@ fn cantilever(
         last = end;
     }
     add_load(&mut builder, NodeId(frames.len() - 2), torque, force);
-    builder.scales(kreisel::dae::Scales { length: 1.0, mass: 1.0, stiffness: 0.0 });
+    builder.scales(kreisel::dae::Scales { length: 1.0, arm: None, mass: 1.0, stiffness: 0.0 });
     builder.build(0.0).unwrap()
 }
 

@@ -305,7 +305,7 @@ fn coupled_tip(curvature: Vector3, elements: usize, load: &Vector6, group: Group
     let nodes = add_beam(&mut builder, None, &frames, &coupled(), group);
     let [torque, force] = [0, 3].map(|first| load.fixed_rows::<3>(first).into_owned());
     add_load(&mut builder, nodes[elements - 1], torque, force);
-    builder.scales(kreisel::dae::Scales { length: 1.0, mass: 1.0, stiffness: 0.0 });
+    builder.scales(kreisel::dae::Scales { length: 1.0, arm: None, mass: 1.0, stiffness: 0.0 });
     let (system, initial): (System, Initial) = builder.build(0.0).unwrap();
     let found = solve(&system, &initial, &StaticSettings::default()).unwrap();
     tip(&system, &found.equilibrium)
