@@ -1,5 +1,6 @@
-//! `cargo xtask dist`: what users get, below `target/dist`: an archive with the command, models, completions, manual
-//! pages and licences; a wheel that brings the command with the Python package; the notes of the release.
+//! `cargo xtask dist`: what users get, below `target/dist`: an archive with the command, models, completions,
+//! manual pages and licences; a wheel that brings the command with the Python package; the notes of the
+//! release.
 
 use crate::{cargo, python, root, say};
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! `cargo xtask instructions`: processor instructions that a step takes, counted by Valgrind, here and in a commit.
+//! `cargo xtask instructions`: processor instructions that a step takes, counted by Valgrind, here and in a
+//! commit.
 //!
 //! Two runs with different numbers of steps are counted and subtracted, so that reading the model and writing
 //! results cancel. Counts do not depend on what else the computer does, but say nothing of memory: a row of

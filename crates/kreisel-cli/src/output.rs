@@ -30,7 +30,8 @@ pub enum WriteError {
     },
 }
 
-/// A number as people write it: four digits, no zeros at the end, an exponent where there would be many before.
+/// A number as people write it: four digits, no zeros at the end, an exponent where there would be many
+/// before.
 pub fn brief(number: f64) -> String {
     if number != 0.0 && number.is_finite() && !(1e-4..1e7).contains(&number.abs()) {
         let rounded: f64 = format!("{number:.3e}").parse().unwrap_or(number);
@@ -74,8 +75,8 @@ impl<W: Write> Printer<W> {
     }
 }
 
-/// A text without what would command a terminal or turn its writing round, whatever names and files it quotes; colours are kept
-/// where they are wanted.
+/// A text without what would command a terminal or turn its writing round, whatever names and files it
+/// quotes; colours are kept where they are wanted.
 pub fn harmless(text: &str, colors: bool) -> Cow<'_, str> {
     if text.chars().all(|letter| letter == '\n' || is_printable(letter)) {
         return Cow::Borrowed(text);

@@ -1,5 +1,5 @@
-//! Signals that end the program: Ctrl-C, a scheduler's SIGTERM, a closed terminal. The work stops after the present step and
-//! keeps what was computed; a second signal ends the program at once.
+//! Signals that end the program: Ctrl-C, a scheduler's SIGTERM, a closed terminal. The work stops after the
+//! present step and keeps what was computed; a second signal ends the program at once.
 
 use signal_hook::consts as signal;
 use signal_hook::flag;

@@ -88,7 +88,8 @@ fn hint(plan: &SweepPlan, run: usize, measure: usize, value: f64) -> String {
     format!("run {run}: {}", values.chain([measured]).collect::<Vec<_>>().join(", "))
 }
 
-/// Lets the marker of each point tell its run where the pointer rests on it. Where points were thinned none does.
+/// Lets the marker of each point tell its run where the pointer rests on it. Where points were thinned none
+/// does.
 fn with_hints(svg: &str, hints: &[String]) -> String {
     const MARKER: &str = "<path transform";
     let mut pieces = svg.split(MARKER);

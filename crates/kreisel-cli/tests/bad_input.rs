@@ -1,5 +1,5 @@
-//! Mistakes through `kreisel run`: one message with the place, the reason and the remedy, exit code 2, no folder; and
-//! `kreisel check` accepts what `kreisel run` accepts and nothing else.
+//! Mistakes through `kreisel run`: one message with the place, the reason and the remedy, exit code 2, no
+//! folder; and `kreisel check` accepts what `kreisel run` accepts and nothing else.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

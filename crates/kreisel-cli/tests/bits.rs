@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Models of every kind of equation: redundant joints, beams with many unknowns, contact of many bodies, events and states.
+/// Models of every kind of equation: redundant joints, beams with many unknowns, contact of many bodies,
+/// events and states.
 const MODELS: [(&str, &str); 6] = [
     ("four-bar", "0.2"),
     ("settling-balls", "0.02"),
@@ -18,7 +19,8 @@ const MODELS: [(&str, &str); 6] = [
 
 /// The table of a run with a number of threads for everything that could use some.
 ///
-/// In `trajectory.vtkhdf` the place of pages depends on when they are brought to the disk, and with it on the clock.
+/// In `trajectory.vtkhdf` the place of pages depends on when they are brought to the disk, and with it on the
+/// clock.
 fn table(model: &str, end: &str, threads: &str, folder: &Path) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{model}.toml"));
     let output = Command::new(env!("CARGO_BIN_EXE_kreisel"))

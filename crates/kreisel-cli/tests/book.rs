@@ -117,7 +117,8 @@ fn the_book_shows_how_round_off_depends_on_the_step() {
     assert_fresh_by("scaling.md", "step sizes", &fresh, |part| assert_near(part, &fresh, 30.0));
 }
 
-/// Compares two tables of Kreisel beside others: our numbers may differ by a tenth of the tolerance of their row.
+/// Compares two tables of Kreisel beside others: our numbers may differ by a tenth of the tolerance of their
+/// row.
 fn assert_same_validation(part: &str, fresh: &str) {
     assert_eq!(part.lines().count(), fresh.lines().count(), "run `cargo xtask refresh`");
     for (old, new) in part.lines().zip(fresh.lines()) {

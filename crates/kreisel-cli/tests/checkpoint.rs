@@ -91,8 +91,9 @@ fn assert_same(folder: &Path, uninterrupted: &str, resumed: &str) {
     );
 }
 
-/// Model, flags and steps between checkpoints: fixed and variable steps, events that switch joints and set parameters,
-/// corners of inputs, friction that sticks, contact with a crowd, states and controllers, rolling, a static start.
+/// Model, flags and steps between checkpoints: fixed and variable steps, events that switch joints and set
+/// parameters, corners of inputs, friction that sticks, contact with a crowd, states and controllers,
+/// rolling, a static start.
 const CASES: &[(&str, &[&str], &str)] = &[
     ("heavy-top.toml", &["--end-time", "0.2"], "37steps"),
     ("heavy-top.toml", &["--end-time", "0.2", "--step", "auto", "--rtol", "1e-5"], "7steps"),
@@ -280,7 +281,8 @@ fn a_checkpoint_of_another_version_is_refused_with_both_versions() {
     refused(folder.path(), &["run", "--resume", "out"], 2, &words);
 }
 
-/// Limits the size of files to some blocks of 512 bytes, as a full disk would, and says so when it is reached.
+/// Limits the size of files to some blocks of 512 bytes, as a full disk would, and says so when it is
+/// reached.
 #[cfg(unix)]
 fn kreisel_with_little_room(folder: &Path, blocks: usize, arguments: &[&str]) -> Output {
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");

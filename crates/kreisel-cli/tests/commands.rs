@@ -1,8 +1,8 @@
 //! Every command that README, book and `--help` show works as it stands there, and shows something.
 //!
-//! The lines of a page are run one after the other in a folder that has `models/` and `validation/` beside it. Results that a
-//! line speaks of and nobody made yet are those of the model of that name. Experiments that take long are left to
-//! `cargo xtask test reproduce`.
+//! The lines of a page are run one after the other in a folder that has `models/` and `validation/` beside
+//! it. Results that a line speaks of and nobody made yet are those of the model of that name. Experiments
+//! that take long are left to `cargo xtask test reproduce`.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]

@@ -1,4 +1,5 @@
-//! `kreisel static`, `kreisel modes` and `start = "static"` from outside: files, summaries, exit codes, mistakes.
+//! `kreisel static`, `kreisel modes` and `start = "static"` from outside: files, summaries, exit codes,
+//! mistakes.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -9,7 +9,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Model, the body that an input turns, and the distance of times at which signals are read, in s: no multiple of the step.
+/// Model, the body that an input turns, and the distance of times at which signals are read, in s: no
+/// multiple of the step.
 const EVERY_METHOD: [(&str, &str, f64); 2] = [("heavy-top", "top", 0.0017), ("four-bar", "crank", 0.0033)];
 
 /// The same with the model's own method: contact with a step by error, events, states, friction, a beam.

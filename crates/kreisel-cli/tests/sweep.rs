@@ -8,7 +8,8 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A mass on a spring, on a rail, from rest at 1 m: the first passage of zero is after a quarter of 2π √(m/k).
+/// A mass on a spring, on a rail, from rest at 1 m: the first passage of zero is after a quarter of 2π
+/// √(m/k).
 const MODEL: &str = "\
 [parameters]
 mass = 2

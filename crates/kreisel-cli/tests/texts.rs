@@ -1,10 +1,10 @@
-//! What the program says is what is recorded in `tests/texts/`: help, explanations of models, the schema of model files,
-//! the words of `run.json`, and the messages about mistakes.
+//! What the program says is what is recorded in `tests/texts/`: help, explanations of models, the schema of
+//! model files, the words of `run.json`, and the messages about mistakes.
 //!
 //! With `KREISEL_REFRESH` set the files are rewritten instead; `cargo xtask refresh` does that.
 //!
-//! Numbers with a decimal point or an exponent are rounded to six significant digits, as processors differ in the last
-//! ones. Of the statistics in `run.json` only the names are compared.
+//! Numbers with a decimal point or an exponent are rounded to six significant digits, as processors differ in
+//! the last ones. Of the statistics in `run.json` only the names are compared.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -180,8 +180,8 @@ fn the_schema_is_as_recorded() {
     assert_recorded("schema.json", &answer(&["schema"]));
 }
 
-/// Models and flags whose `run.json` have between them every key: events, warnings, assumptions, a step by error, options of
-/// methods, a static start, a parameter.
+/// Models and flags whose `run.json` have between them every key: events, warnings, assumptions, a step by
+/// error, options of methods, a static start, a parameter.
 const RUNS: &[&[&str]] = &[
     &["four-bar", "--end-time", "0.02"],
     &["heavy-top", "--end-time", "0.002", "--step", "auto", "--rtol", "1e-4", "--condition"],

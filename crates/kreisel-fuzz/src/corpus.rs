@@ -1,4 +1,5 @@
-//! Inputs to begin with: the model files of the project, samples of every part, expressions of every kind, and files of a short run.
+//! Inputs to begin with: the model files of the project, samples of every part, expressions of every kind,
+//! and files of a short run.
 
 use crate::mutate::{Random, mutated};
 use crate::target::{self, TARGETS, Target};

@@ -94,7 +94,8 @@ pub fn argument(words: impl Into<String>) -> PyErr {
     class::ArgumentError::new_err(words.into())
 }
 
-/// Refuses an array whose numbers do not lie where the processor reads them, as views into bytes of a file may.
+/// Refuses an array whose numbers do not lie where the processor reads them, as views into bytes of a file
+/// may.
 pub fn check_aligned(array: &Bound<'_, PyAny>) -> PyResult<()> {
     if array.getattr("flags")?.getattr("aligned")?.extract()? {
         return Ok(());

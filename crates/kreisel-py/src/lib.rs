@@ -1,7 +1,8 @@
 //! The compiled half of the Python package `kreisel`: arguments in, arrays out, no physics.
 //!
-//! The half that users see is written in Python beside it (`python/kreisel/`). It turns builder calls into the text of a
-//! model file and the arrays from here into results; so a model in Python means what the same words mean in a file.
+//! The half that users see is written in Python beside it (`python/kreisel/`). It turns builder calls into
+//! the text of a model file and the arrays from here into results; so a model in Python means what the same
+//! words mean in a file.
 
 mod error;
 mod function;

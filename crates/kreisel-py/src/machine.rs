@@ -32,8 +32,8 @@ pub struct Machine {
 
 #[pymethods]
 impl Machine {
-    /// Reads a model: its name in messages, its text, the file it stands for (so that it can include others), parameters
-    /// and settings that replace its own, and the functions it calls.
+    /// Reads a model: its name in messages, its text, the file it stands for (so that it can include others),
+    /// parameters and settings that replace its own, and the functions it calls.
     #[new]
     fn new(
         py: Python<'_>,
@@ -130,8 +130,8 @@ impl Machine {
         Stepper::start(py, &self.machine, &self.failure)
     }
 
-    /// Writes a run of this machine that is in memory into a folder, by the same files as a run into it; gives
-    /// their paths.
+    /// Writes a run of this machine that is in memory into a folder, by the same files as a run into it;
+    /// gives their paths.
     #[allow(clippy::too_many_arguments, reason = "the parts of a result, which Python keeps apart")]
     fn save(
         &self,

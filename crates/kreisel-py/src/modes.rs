@@ -15,9 +15,9 @@ use std::sync::Arc;
 /// Numbers of an array and its two sizes.
 type Matrix = Py<PyArray2<f64>>;
 
-/// Real and imaginary parts of the eigenvalues, of the shapes (coordinates × modes), the part that moves most with its
-/// share, the residuals, how many of the last modes are overdamped, the names of the coordinates, the linearised
-/// matrices by name, and notes as JSON.
+/// Real and imaginary parts of the eigenvalues, of the shapes (coordinates × modes), the part that moves most
+/// with its share, the residuals, how many of the last modes are overdamped, the names of the coordinates,
+/// the linearised matrices by name, and notes as JSON.
 pub type ModesOutcome = (
     [Py<PyArray1<f64>>; 2],
     [Matrix; 2],

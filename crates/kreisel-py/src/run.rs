@@ -16,8 +16,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What a run left behind: the output times, one array per signal, the motion of the nodes (empty if it was not wanted),
-/// the summary as JSON, and the exception that ended it, if one did.
+/// What a run left behind: the output times, one array per signal, the motion of the nodes (empty if it was
+/// not wanted), the summary as JSON, and the exception that ended it, if one did.
 pub type Outcome = (Py<PyArray1<f64>>, Vec<Py<PyArray1<f64>>>, Py<PyArray1<f64>>, String, Option<Py<PyAny>>);
 
 /// Signals, and the motion of the nodes if it is wanted.

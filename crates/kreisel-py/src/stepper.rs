@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 /// A machine under way, for control and co-simulation: set inputs, advance, read signals.
 ///
-/// `stepper["motor"] = 2.0` sets an input, `stepper.advance()` takes one step, `stepper["shaft.angle-rate"]` reads a signal.
-/// `Model.stepper` makes it.
+/// `stepper["motor"] = 2.0` sets an input, `stepper.advance()` takes one step, `stepper["shaft.angle-rate"]`
+/// reads a signal. `Model.stepper` makes it.
 #[pyclass(module = "kreisel", name = "Stepper")]
 pub struct Stepper {
     stepper: kreisel::run::Stepper,

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// What runs gave: for each point whether it is done, its measures one after the other, the reasons of those that failed,
-/// how many were taken over from a journal, and the exception that ended the sweep, if one did.
+/// What runs gave: for each point whether it is done, its measures one after the other, the reasons of those
+/// that failed, how many were taken over from a journal, and the exception that ended the sweep, if one did.
 type Runs = (Vec<bool>, Py<PyArray1<f64>>, Vec<(usize, String)>, usize, Option<Py<PyAny>>);
 
 /// Runs of a journal: numbers, measures one after the other, reasons by number.
@@ -31,8 +31,8 @@ pub struct Sweep {
 
 #[pymethods]
 impl Sweep {
-    /// Reads a model as `Machine` does, and what varies (`mass=10:20:8`), what is measured (`peak = max(top.position.z)`), how
-    /// many samples are taken and how; a grid without their number.
+    /// Reads a model as `Machine` does, and what varies (`mass=10:20:8`), what is measured (`peak =
+    /// max(top.position.z)`), how many samples are taken and how; a grid without their number.
     #[new]
     #[allow(clippy::too_many_arguments, reason = "a model and a request, which Python keeps apart")]
     fn new(
@@ -87,8 +87,8 @@ impl Sweep {
         Ok(PyArray1::from_vec(py, chosen.concat()).unbind())
     }
 
-    /// Runs all points on `threads` threads (all cores if zero). With a `journal` finished runs are kept there and taken over
-    /// from there; `progress` is called with the number of finished runs, now and then.
+    /// Runs all points on `threads` threads (all cores if zero). With a `journal` finished runs are kept
+    /// there and taken over from there; `progress` is called with the number of finished runs, now and then.
     fn run(
         &self,
         py: Python<'_>,
@@ -105,7 +105,8 @@ impl Sweep {
         self.execute(py, &points, 1, None, None)
     }
 
-    /// Runs in a journal, which is begun if there is none: numbers, measures one after the other, reasons by number.
+    /// Runs in a journal, which is begun if there is none: numbers, measures one after the other, reasons by
+    /// number.
     fn kept(&self, py: Python<'_>, journal: PathBuf) -> PyResult<Kept> {
         let count = self.all_points()?.len();
         let (_, rows) = Journal::open(&journal, &self.study.identity, count)
@@ -198,7 +199,8 @@ impl Sweep {
         let build = |given: &[(&str, &str)]| self.source.assemble(&self.source.document(given)?);
         let plan = self.study.plan(&build, points);
         let ended = error::detached(py, || {
-            // The runs have a thread of their own: this one listens for Ctrl-C, which Python tells its main thread only.
+            // The runs have a thread of their own: this one listens for Ctrl-C, which Python tells its main
+            // thread only.
             std::thread::scope(|scope| {
                 let (told, end) = mpsc::channel::<()>();
                 let (rows, plan, done) = (&mut rows, &plan, &done);

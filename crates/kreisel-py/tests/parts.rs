@@ -1,5 +1,5 @@
-//! The builder methods of the Python package are those of the registry of parts, and the arguments of its runs those of the
-//! table of settings.
+//! The builder methods of the Python package are those of the registry of parts, and the arguments of its
+//! runs those of the table of settings.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -128,7 +128,8 @@ fn method(kind: &PartKind) -> String {
     text
 }
 
-/// Compares a file of the package with fresh text, or rewrites it if `KREISEL_REFRESH` is set; `cargo xtask refresh` does that.
+/// Compares a file of the package with fresh text, or rewrites it if `KREISEL_REFRESH` is set; `cargo xtask
+/// refresh` does that.
 fn assert_fresh(file: &str, fresh: impl Fn(&str) -> String) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/kreisel").join(file);
     let text = fs::read_to_string(&path).unwrap();

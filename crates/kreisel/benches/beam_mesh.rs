@@ -1,14 +1,15 @@
-//! Which order of beam elements has the smaller errors of position on as many nodes, and how many elements a beam needs:
-//! beams made at random, by a fixed seed, against 48 elements of order 2.
+//! Which order of beam elements has the smaller errors of position on as many nodes, and how many elements a
+//! beam needs: beams made at random, by a fixed seed, against 48 elements of order 2.
 //!
-//! A beam has the length 1, the larger bending stiffness 1 and the mass per length 1; everything else is drawn:
-//! slenderness (length over radius of gyration, 20 to 400), ratio of the bending stiffnesses (1 to 10), axis (a line, a line
-//! that is twisted, an arc), supports (clamped; clamped and on a ball joint; clamped twice; hinged and pulled on a slide), and
-//! loads (at the end, at the middle, along the length) of 0.1 to 30 EI/L². Every third beam moves: its loads come
-//! at once, and it is looked at after a time of 1. The error is the largest distance of the quarter points from where the
-//! reference has them, in parts of the largest way of these. Left out and counted are beams that have no answer at some
-//! mesh, that do not move at all (a load on a clamped end), and those of which two fine meshes, of order 1 and 2, differ by
-//! more than a hundredth: beyond a critical load there is more than one equilibrium, and some motions follow from the
+//! A beam has the length 1, the larger bending stiffness 1 and the mass per length 1; everything else is
+//! drawn: slenderness (length over radius of gyration, 20 to 400), ratio of the bending stiffnesses (1 to
+//! 10), axis (a line, a line that is twisted, an arc), supports (clamped; clamped and on a ball joint;
+//! clamped twice; hinged and pulled on a slide), and loads (at the end, at the middle, along the length) of
+//! 0.1 to 30 EI/L². Every third beam moves: its loads come at once, and it is looked at after a time of 1.
+//! The error is the largest distance of the quarter points from where the reference has them, in parts of the
+//! largest way of these. Left out and counted are beams that have no answer at some mesh, that do not move at
+//! all (a load on a clamped end), and those of which two fine meshes, of order 1 and 2, differ by more than a
+//! hundredth: beyond a critical load there is more than one equilibrium, and some motions follow from the
 //! smallest differences.
 
 #![allow(clippy::print_stdout)]

@@ -43,7 +43,8 @@ use kreisel::integrate::{INDEX2, Integrator};
 use kreisel::lie::{Group, Matrix3, Pose, UnitQuaternion};
 use kreisel::system::SystemBuilder;
 
-/// Lets a bead swing on the parabola and gives the change of its energy over 5 s, relative to what it has to swing.
+/// Lets a bead swing on the parabola and gives the change of its energy over 5 s, relative to what it has to
+/// swing.
 pub fn run() -> Result<f64, Box<dyn std::error::Error>> {
     let (mass, radius, gravity) = (0.5, 1.0, 9.81);
     let mut builder = SystemBuilder::new();

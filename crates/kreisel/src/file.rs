@@ -1,7 +1,7 @@
 //! Opening files: regular ones only, and files of a run never through a link.
 //!
-//! A pipe in the place of a model would be waited for without end, and a link in the place of a result would lead a
-//! writer to somebody else's file.
+//! A pipe in the place of a model would be waited for without end, and a link in the place of a result would
+//! lead a writer to somebody else's file.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -16,8 +16,8 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     regular(options.open(path)?)
 }
 
-/// Opens a file of a run with options: one that is there has to be a regular file of the folder's owner or of the
-/// user's own, with no other name. No link is followed.
+/// Opens a file of a run with options: one that is there has to be a regular file of the folder's owner or of
+/// the user's own, with no other name. No link is followed.
 pub(crate) fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     flags(options, rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW);

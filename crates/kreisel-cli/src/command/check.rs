@@ -89,8 +89,8 @@ fn rounded(value: f64) -> f64 {
 }
 
 impl Explanation {
-    /// Goes the way of a run as far as its first step. What makes no sense is an error as it is there; what is found by
-    /// computing is part of the answer.
+    /// Goes the way of a run as far as its first step. What makes no sense is an error as it is there; what
+    /// is found by computing is part of the answer.
     fn new(machine: &Machine, plan: &RunPlan) -> Result<Self, CommandError> {
         let mut assumptions = [machine.assumptions(), &plan.assumptions].concat();
         let (notes, mobility, error) = match machine.begin(plan) {

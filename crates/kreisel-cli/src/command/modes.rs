@@ -24,8 +24,10 @@ use std::time::Instant;
 
 /// Find frequencies, damping and shapes of small motions about a state.
 ///
-/// Constraints are projected out. Writes `modes.html` (the machine moving in each mode; open it in a browser), `modes.csv` (a row per mode), `mode-shapes.csv` (a row per coordinate), `modes.vtkhdf` (each mode as
-/// one step, displaced by it; its shape in place of velocities) and `modes.json`; `overdamped.csv` where motions decay without oscillation.
+/// Constraints are projected out. Writes `modes.html` (the machine moving in each mode; open it in a
+/// browser), `modes.csv` (a row per mode), `mode-shapes.csv` (a row per coordinate), `modes.vtkhdf` (each
+/// mode as one step, displaced by it; its shape in place of velocities) and `modes.json`; `overdamped.csv`
+/// where motions decay without oscillation.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   kreisel modes models/princeton-beam.toml --about static --count 6

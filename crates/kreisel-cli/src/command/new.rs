@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// Write a model to begin with: a small commented one, or a copy of one that comes with the program.
 ///
-/// Beside it `kreisel.schema.json` is written, unless it is there, with which editors complete and check the model.
+/// Beside it `kreisel.schema.json` is written, unless it is there, with which editors complete and check the
+/// model.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   kreisel new swing && kreisel run swing.toml

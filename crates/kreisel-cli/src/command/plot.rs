@@ -21,8 +21,8 @@ pub struct Plot {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
-    /// A signal, all components of one (`top.position`), or several by a pattern with `*`; may be repeated. The
-    /// model's own sensors if not given, or else the coordinates of its joints
+    /// A signal, all components of one (`top.position`), or several by a pattern with `*`; may be repeated.
+    /// The model's own sensors if not given, or else the coordinates of its joints
     #[arg(long = "sensor", value_name = "NAME")]
     sensors: Vec<String>,
 

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// Make the page of a run again from its results.
 ///
-/// The page is one file that needs no network: the moving machine, plots of every sensor, and the run's facts.
+/// The page is one file that needs no network: the moving machine, plots of every sensor, and the run's
+/// facts.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   kreisel report results/heavy-top

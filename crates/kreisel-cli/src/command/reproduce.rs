@@ -12,8 +12,8 @@ use std::io;
 
 /// Run the papers' experiments and compare with the published results.
 ///
-/// Prints for each experiment the table a paper would print, then every check with the expected and the measured
-/// value. `kreisel reproduce --list` shows what there is.
+/// Prints for each experiment the table a paper would print, then every check with the expected and the
+/// measured value. `kreisel reproduce --list` shows what there is.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   kreisel reproduce --list

@@ -20,10 +20,11 @@ use std::time::{Duration, Instant};
 
 /// Run a model and write its results.
 ///
-/// Writes `report.html` (the moving machine, plots and facts; open it in a browser), `trajectory.csv` (every sensor
-/// at the output times), `trajectory.vtkhdf` (every body and signal, for ParaView and h5py), `scene.json` and
-/// `run.json`. Ctrl-C (or SIGTERM, SIGHUP) ends the run after the present step and keeps the results so far. With `--checkpoint` a run that was
-/// killed goes on later, and its results are those of a run that was not, byte for byte.
+/// Writes `report.html` (the moving machine, plots and facts; open it in a browser), `trajectory.csv` (every
+/// sensor at the output times), `trajectory.vtkhdf` (every body and signal, for ParaView and h5py),
+/// `scene.json` and `run.json`. Ctrl-C (or SIGTERM, SIGHUP) ends the run after the present step and keeps the
+/// results so far. With `--checkpoint` a run that was killed goes on later, and its results are those of a
+/// run that was not, byte for byte.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   kreisel run models/heavy-top.toml
@@ -46,7 +47,8 @@ pub struct Run {
     #[arg(help_heading = "Results", long, value_name = "EVERY", value_parser = parse_every)]
     checkpoint: Option<Every>,
 
-    /// Go on from the last checkpoint of the run in the folder DIR, with the model and settings that it was begun with
+    /// Go on from the last checkpoint of the run in the folder DIR, with the model and settings that it was
+    /// begun with
     #[arg(help_heading = "Results", long, value_name = "DIR", conflicts_with_all = ["Model", "out", "force", "condition"])]
     resume: Option<PathBuf>,
 
@@ -54,8 +56,8 @@ pub struct Run {
     #[arg(help_heading = "Results", long)]
     no_report: bool,
 
-    /// Report the condition number of the iteration matrix of each step: the signal `solver.condition`, and its smallest
-    /// and largest value in `run.json`
+    /// Report the condition number of the iteration matrix of each step: the signal `solver.condition`, and
+    /// its smallest and largest value in `run.json`
     #[arg(help_heading = "Results", long)]
     condition: bool,
 

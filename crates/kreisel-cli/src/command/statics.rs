@@ -18,8 +18,10 @@ use std::time::Instant;
 
 /// Find the equilibrium of a model under its loads.
 ///
-/// The loads at the start time grow from zero: forces, moments and gravity are multiplied by a load factor, springs and drives are not. A machine that is drawn under its loads is tried under all of them first. Writes
-/// `static.csv` (every sensor over the load factor), `static.vtkhdf` (every body, with the load factor as time), `static-scene.json` and `static.json`.
+/// The loads at the start time grow from zero: forces, moments and gravity are multiplied by a load factor,
+/// springs and drives are not. A machine that is drawn under its loads is tried under all of them first.
+/// Writes `static.csv` (every sensor over the load factor), `static.vtkhdf` (every body, with the load factor
+/// as time), `static-scene.json` and `static.json`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   kreisel static models/cantilever-roll.toml
@@ -47,7 +49,8 @@ pub struct Static {
     #[arg(long, value_name = "N", default_value_t = PathSettings::default().max_points, requires = "arc_length", allow_negative_numbers = true)]
     points: usize,
 
-    /// Longest step along the path: no part moves by more, in lengths of the machine, or turns by more, in rad
+    /// Longest step along the path: no part moves by more, in lengths of the machine, or turns by more, in
+    /// rad
     #[arg(long, value_name = "NUMBER", requires = "arc_length", allow_negative_numbers = true)]
     path_step: Option<f64>,
 

@@ -16,9 +16,9 @@ use std::time::Instant;
 
 /// Run a model many times with other parameters, on all cores.
 ///
-/// Writes `sweep.csv` (a line for each run: parameters, measures, how it ended) and `sweep.html` (responses; open it in a
-/// browser). Ctrl-C ends it and keeps the finished runs; the same command goes on where it stopped. Numbers and their order
-/// do not depend on the number of threads.
+/// Writes `sweep.csv` (a line for each run: parameters, measures, how it ended) and `sweep.html` (responses;
+/// open it in a browser). Ctrl-C ends it and keeps the finished runs; the same command goes on where it
+/// stopped. Numbers and their order do not depend on the number of threads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   kreisel sweep models/heavy-top.toml --vary mass=10:20:8 \\

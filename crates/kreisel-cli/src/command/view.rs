@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 
 /// Open the page of a run in a browser.
 ///
-/// Makes the page if the folder has none. The variable BROWSER names a program in place of the usual one; where there is
-/// none, the path of the page is all that is printed.
+/// Makes the page if the folder has none. The variable BROWSER names a program in place of the usual one;
+/// where there is none, the path of the page is all that is printed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   kreisel view results/heavy-top

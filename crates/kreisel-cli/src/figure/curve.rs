@@ -21,7 +21,8 @@ pub fn pixels(x: &[f64], y: &[f64], horizontal: &Axis, vertical: &Axis) -> Vec<V
     lines
 }
 
-/// Keeps of each run of points in one pixel column the first, lowest, highest and last: what the eye would see.
+/// Keeps of each run of points in one pixel column the first, lowest, highest and last: what the eye would
+/// see.
 fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     points.chunk_by(|a, b| a[0].floor() == b[0].floor()).flat_map(column_outline).collect()
 }

@@ -1,7 +1,8 @@
 //! Figures: curves with axes, units and a legend, drawn as SVG or PNG.
 //!
-//! A figure has one or more panels side by side, as the papers have a left and a right plot. Colours are those of
-//! Okabe and Ito, which people with any colour vision can tell apart; markers and dashes tell the curves apart in print.
+//! A figure has one or more panels side by side, as the papers have a left and a right plot. Colours are
+//! those of Okabe and Ito, which people with any colour vision can tell apart; markers and dashes tell the
+//! curves apart in print.
 
 mod axis;
 mod curve;

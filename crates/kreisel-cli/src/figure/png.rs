@@ -1,7 +1,8 @@
 //! A figure in pixels, with letters that are part of the program: no font needs to be installed.
 //!
-//! Reads the few elements of SVG that [`super::svg`] and pictures of machines write, `path`, `rect` and `text` with
-//! translations and rotations, and nothing else: whatever is not understood is an error, never left out.
+//! Reads the few elements of SVG that [`super::svg`] and pictures of machines write, `path`, `rect` and
+//! `text` with translations and rotations, and nothing else: whatever is not understood is an error, never
+//! left out.
 
 use super::letters::Letters;
 use std::collections::HashMap;
@@ -266,8 +267,8 @@ fn path(text: &str) -> Result<Option<Path>, PngError> {
     Ok(builder.finish())
 }
 
-/// Half a circle from one end of a level diameter to the other, over its upper side seen from the left end, by two
-/// cubics.
+/// Half a circle from one end of a level diameter to the other, over its upper side seen from the left end,
+/// by two cubics.
 fn half_circle(builder: &mut PathBuilder, from: [f32; 2], to: [f32; 2], radius: f32) {
     // Length of the handles of a quarter of a circle, in radii.
     const HANDLE: f32 = 0.552_284_8;

@@ -47,7 +47,8 @@ pub fn svg(title: &str, style: &FigureStyle, series: &[Series]) -> String {
     )
 }
 
-/// The largest size up to 16 at which the title, in bold letters about 0.65 of their size wide, fits the figure.
+/// The largest size up to 16 at which the title, in bold letters about 0.65 of their size wide, fits the
+/// figure.
 fn title_size(title: &str, width: f64) -> f64 {
     (width / (0.65 * title.chars().count().max(1) as f64)).min(16.0)
 }
@@ -166,7 +167,8 @@ impl<'a> Plot<'a> {
         );
     }
 
-    /// Puts the legend into a corner without curves, or else to the right of the plot; returns the width it adds.
+    /// Puts the legend into a corner without curves, or else to the right of the plot; returns the width it
+    /// adds.
     fn draw_legend(&self, body: &mut String, points: &[[f64; 2]]) -> f64 {
         let longest = self.curves.iter().map(|(curve, _)| curve.name.chars().count()).max().unwrap_or(0);
         if longest == 0 {

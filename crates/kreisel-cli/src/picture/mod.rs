@@ -1,7 +1,7 @@
 //! Pictures of a machine without a browser: its shapes at a time, seen from one side, in pixels.
 //!
-//! The scene is that of the page and of the glTF animation; a depth buffer decides what hides what. Several times
-//! stand side by side as a film strip, all at one scale, so that they can be compared.
+//! The scene is that of the page and of the glTF animation; a depth buffer decides what hides what. Several
+//! times stand side by side as a film strip, all at one scale, so that they can be compared.
 
 mod camera;
 mod raster;

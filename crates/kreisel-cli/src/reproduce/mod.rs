@@ -1,4 +1,5 @@
-//! What `kreisel reproduce` says of the experiments of the papers: which are meant, how far they are, what came out.
+//! What `kreisel reproduce` says of the experiments of the papers: which are meant, how far they are, what
+//! came out.
 
 mod lines;
 mod report;

@@ -110,8 +110,8 @@ pub(super) fn violated(shape: &Shape, residual: &[f64], size: f64) -> Vec<(usize
 /// A step may let the violation grow up to this part of the first one: it moves along the constraints. A
 /// choice: near the solution Newton's iteration converges whatever a single step does.
 const NEAR: f64 = 0.01;
-/// How much farther guesses may go to spare what is stated: a rod that is drawn too short by its last digit is not
-/// to be turned by a degree because its orientation is left out.
+/// How much farther guesses may go to spare what is stated: a rod that is drawn too short by its last digit
+/// is not to be turned by a degree because its orientation is left out.
 const FARTHER: f64 = 10.0;
 /// Most halvings of one step.
 const MAX_HALVINGS: usize = 10;

@@ -112,8 +112,8 @@ pub(crate) fn moving_together(
 /// to either side of it.
 const SOFT: f64 = 1e-6;
 
-/// A velocity that satisfies the constraints of a system, and the conditions that another one adds to them at the end
-/// as well as they can be in the sense of least squares.
+/// A velocity that satisfies the constraints of a system, and the conditions that another one adds to them at
+/// the end as well as they can be in the sense of least squares.
 pub(crate) fn moving_nearly(
     dae: &dyn Dae,
     with_conditions: &dyn Dae,

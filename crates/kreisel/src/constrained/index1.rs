@@ -1,10 +1,10 @@
-//! The index-1 equations along a motion: accelerations and multipliers at any position and velocity, and the way
-//! back onto the constraints with the same factors.
+//! The index-1 equations along a motion: accelerations and multipliers at any position and velocity, and the
+//! way back onto the constraints with the same factors.
 //!
 //! Redundant constraints have a compliance ε in the factors of [`Kkt`]. Here it is none of the equations: one
-//! sweep of iterative refinement against ε = 0 takes it out of accelerations and reactions. What is left in the
-//! kernel of Bᵀ is rounding divided by ε; it moves nothing and is taken out of the multipliers, so that the
-//! smallest remain.
+//! sweep of iterative refinement against ε = 0 takes it out of accelerations and reactions. What is left in
+//! the kernel of Bᵀ is rounding divided by ε; it moves nothing and is taken out of the multipliers, so that
+//! the smallest remain.
 
 use super::kkt::{BlockSystem, Kkt, KktFailure, MAX_ITERATIONS, largest};
 use super::layout::RowKind;
@@ -55,8 +55,8 @@ impl Kkt {
         self.system.factor_with(dae, &at.point(), None, false, 0.0)
     }
 
-    /// The same as [`Kkt::accelerate`] with the factors of a point nearby; with new ones where that does not do.
-    /// B and A must be those of the point.
+    /// The same as [`Kkt::accelerate`] with the factors of a point nearby; with new ones where that does not
+    /// do. B and A must be those of the point.
     pub fn accelerate_nearby(&mut self, dae: &dyn Dae, at: &mut Values) -> Result<(), KktFailure> {
         let mut last = f64::INFINITY;
         for _ in 0..MAX_ROUNDS {
@@ -75,8 +75,9 @@ impl Kkt {
         self.accelerate(dae, at)
     }
 
-    /// Moves q = base ∘ exp(x̃) and v onto the constraints with factors of a point nearby, by changes that are the
-    /// smallest in the norm of its mass matrix; `room` is as long as v. Gives false where that leads nowhere.
+    /// Moves q = base ∘ exp(x̃) and v onto the constraints with factors of a point nearby, by changes that
+    /// are the smallest in the norm of its mass matrix; `room` is as long as v. Gives false where that leads
+    /// nowhere.
     pub fn project_nearby(
         &mut self,
         dae: &dyn Dae,
@@ -125,9 +126,9 @@ impl Kkt {
         largest(&self.system.residual.violation).0
     }
 
-    /// How accelerations and rates of first-order states differ at another point, to first order with the factors
-    /// at hand: F⁻¹ (r(here) − r(there)) without the constraints' own part. Values and multipliers are those of the
-    /// point where the equations hold.
+    /// How accelerations and rates of first-order states differ at another point, to first order with the
+    /// factors at hand: F⁻¹ (r(here) − r(there)) without the constraints' own part. Values and multipliers
+    /// are those of the point where the equations hold.
     pub fn change_of_accelerations(
         &mut self,
         dae: &dyn Dae,
@@ -221,8 +222,8 @@ impl BlockSystem {
 
     /// Takes the part of the multipliers out that no motion feels.
     ///
-    /// M x + Bᵀμ = 0 and B x − ε μ = −ε λ give μ = ε (B M⁻¹ Bᵀ + ε)⁻¹ λ: all of what lies in the kernel of Bᵀ, and
-    /// some ε of the rest, of which a second solution leaves ε².
+    /// M x + Bᵀμ = 0 and B x − ε μ = −ε λ give μ = ε (B M⁻¹ Bᵀ + ε)⁻¹ λ: all of what lies in the kernel of
+    /// Bᵀ, and some ε of the rest, of which a second solution leaves ε².
     fn least_multipliers(&mut self, at: &mut Values) -> Result<(), KktFailure> {
         let count = self.residual.violation.len();
         let scale = 1.0 / self.mass_scale;

@@ -424,9 +424,9 @@ impl Kkt {
         Err(system.undecided())
     }
 
-    /// What is left of a change w of the configuration after a step of a size: x with (M + ¼ h² K) x + Bᵀμ = M w and
-    /// B x = 0. Constraints undo their part of it, and stiff parts theirs: of a vibration with ω there remains
-    /// 1/(1 + (ω h)²/4).
+    /// What is left of a change w of the configuration after a step of a size: x with (M + ¼ h² K) x + Bᵀμ =
+    /// M w and B x = 0. Constraints undo their part of it, and stiff parts theirs: of a vibration with ω
+    /// there remains 1/(1 + (ω h)²/4).
     pub fn lasting_part(
         &mut self,
         dae: &dyn Dae,

@@ -1,9 +1,8 @@
 //! Which unknown of a Newton matrix is which, and where the blocks of a [`Tangent`] go in it.
 //!
 //! Groups in order: nodes, holonomic constraints, nonholonomic constraints, stabilizers η of holonomic
-//! constraints with
-//! `index2`, states. A method may carry several unknowns of a kind (x and v of a node, say): groups then hold [`Copies`] one
-//! after the other.
+//! constraints with `index2`, states. A method may carry several unknowns of a kind (x and v of a node, say):
+//! groups then hold [`Copies`] one after the other.
 
 use std::sync::Arc;
 

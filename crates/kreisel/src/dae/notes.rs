@@ -50,7 +50,8 @@ kinds! {
     PositionsChanged = "positions-changed", NOTE;
     /// The initial velocities were changed; the number is by how much they violated the joints.
     VelocitiesChanged = "velocities-changed", NOTE;
-    /// No start was found at which blocks are steady; the number is the rate of the state that changes fastest.
+    /// No start was found at which blocks are steady; the number is the rate of the state that changes
+    /// fastest.
     NoSteadyStart = "no-steady-start", DOUBT;
     /// The speed of a prescribed motion jumps; the number is by how much, in m/s or rad/s.
     SpeedJump = "speed-jump", NOTE;
@@ -86,7 +87,8 @@ kinds! {
     EnergyLost = "energy-lost", DOUBT;
     /// Runs with larger steps show a large error; the number is that error in parts of the range.
     LargeError = "large-error", DOUBT;
-    /// The accuracy that was asked for was not reached; the number is the error, of positions in lengths of the machine.
+    /// The accuracy that was asked for was not reached; the number is the error, of positions in lengths of
+    /// the machine.
     AccuracyMissed = "accuracy-missed", DOUBT;
     /// The result is that of a coarser run than was to be: a finer one was stopped, or failed.
     CoarserRun = "coarser-run", DOUBT;

@@ -20,7 +20,8 @@ pub struct Wanted<'a> {
     /// The hidden constraints B v + Φ_t; left open they are products with [`Dae::gradient`].
     pub hidden: Option<Hidden<'a>>,
     /// Rest of the acceleration-level constraints: d/dt (B v + Φ_t) − B v̇, that is Z(q)(v,v) of
-    /// [ArnoldCardonaBruls2015, Eq. (18)] and, with time, 2 B_t v + Φ_tt. Left open it is found by differences.
+    /// [ArnoldCardonaBruls2015, Eq. (18)] and, with time, 2 B_t v + Φ_tt. Left open it is found by
+    /// differences.
     pub curvature: Option<&'a mut [f64]>,
     /// A(q,v,t) = ∂κ/∂v, nonholonomic constraints × nodes. Left open it is found by differences.
     pub nonholonomic_gradient: Option<&'a mut BlockMatrix>,
@@ -32,9 +33,9 @@ pub struct Wanted<'a> {
     /// Where derivatives of forces go instead of to [`Tangent::dynamic`] and [`Tangent::stiffness`]; asked
     /// with these and only of systems that merge.
     pub(crate) merged: Option<Merged<'a>>,
-    /// Remembered section forces, moved on within a step from the point of one iteration matrix to that of the
-    /// next, along the tangent at the first: what they will be if the iteration went where the first matrix
-    /// sent it. The room is a whole memory. Left open they stay.
+    /// Remembered section forces, moved on within a step from the point of one iteration matrix to that of
+    /// the next, along the tangent at the first: what they will be if the iteration went where the first
+    /// matrix sent it. The room is a whole memory. Left open they stay.
     pub followed: Option<(Point<'a>, &'a mut [f64])>,
     /// The part of the equilibrium that applied loads (forces, moments, gravity) make, with its sign: statics
     /// multiplies it by a load factor and leaves the rest as it is. Left open there is no such part.

@@ -11,8 +11,8 @@
 //! frames turn.
 //!
 //! **Beyond half a turn.** A rotation has many rotation vectors, (φ + 2πk) n with whole numbers k; the shortest
-//! jumps at half a turn. The bushing remembers its vector and takes the nearest, θ_k = θ + 2πk n with n = θ/φ.
-//! With c = 2πk its derivatives follow from those of the shortest, θ:
+//! jumps at half a turn. The bushing remembers its vector and takes the nearest, θ_k = θ + 2πk n with n =
+//! θ/φ. With c = 2πk its derivatives follow from those of the shortest, θ:
 //!
 //! ```text
 //! δθ_k = J δθ,   J = I + (c/φ)(I − n nᵀ)
@@ -233,7 +233,8 @@ mod tests {
             let [mut exact, mut differences] = wrenches_and_tangents(angle);
             for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
                 let size = 1.0 + differences.stiffness(i, j).amax();
-                // Central differences of 6e-6: ε/step, and its square times third derivatives near half a turn.
+                // Central differences of 6e-6: ε/step, and its square times third derivatives near half a
+                // turn.
                 let error = (*exact.stiffness(i, j) - *differences.stiffness(i, j)).amax();
                 assert!(error < 1e-7 * size, "{angle}, {i} {j}: {error:e} of {size}");
                 let error = (*exact.damping(i, j) - *differences.damping(i, j)).amax();

@@ -209,8 +209,8 @@ impl Integration<'_> {
                 report.iterations = iterations;
                 let error = self.scheme.error(&self.tools, &self.state, step, &self.trial, control);
                 report.error = error.size;
-                // A turn counts like an error of the same order that is 1 where it is too large: the step keeps
-                // away from it as it does from the tolerance.
+                // A turn counts like an error of the same order that is 1 where it is too large: the step
+                // keeps away from it as it does from the tolerance.
                 let turn = self.unsteady_turn();
                 let by_turn = turn.map_or(0.0, |turn| turn.part().powf(f64::from(error.order)));
                 let size = if by_turn > error.size { by_turn } else { error.size };

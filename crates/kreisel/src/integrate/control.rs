@@ -3,10 +3,12 @@
 //! Each step may add the same error. The errors of a method of order p in N steps add up to N h^(p+1), so a
 //! tolerance of the whole leaves a step about tolerance^((p+1)/p). Per step and not per unit of time: equal
 //! errors take the fewest steps for a sum of errors, and a vibration has an error of twice its amplitude at
-//! most however long it lasts, which a bound on the rate would count in every step anew, until it is resolved.
+//! most however long it lasts, which a bound on the rate would count in every step anew, until it is
+//! resolved.
 //!
-//! After a step whose error was r_n (in units of what it may add) and of order k in h, c_n = (θ/r_n)^(1/k) would
-//! be the elementary change of step size. A digital filter [Soderlind2003, controller H211b] with b = 4 makes the sequence smooth,
+//! After a step whose error was r_n (in units of what it may add) and of order k in h, c_n = (θ/r_n)^(1/k)
+//! would be the elementary change of step size. A digital filter [Soderlind2003, controller H211b] with b = 4
+//! makes the sequence smooth,
 //!
 //! ```text
 //! h_{n+1}/h_n = c_n^(1/4) c_{n−1}^(1/4) (h_n/h_{n−1})^(−1/4)
@@ -35,11 +37,11 @@ pub(crate) fn damps_enough(radius: f64) -> bool {
 
 /// What a run with variable step size keeps to.
 ///
-/// The local error that a step adds to positions and rotations stays below 0.3 tol^(3/2), with
-/// tol = `rtol` · size + `atol`, in rad and in lengths of the system. Rotations have size 1; positions have their
-/// distance from the origin as size where it is larger than the length. Errors that cancel, or are bounded, as
-/// those of vibrations, then stay near the tolerance; those that only add up grow with the length of the run
-/// (see `accuracy` in model files for the error of a whole run).
+/// The local error that a step adds to positions and rotations stays below 0.3 tol^(3/2), with tol = `rtol` ·
+/// size + `atol`, in rad and in lengths of the system. Rotations have size 1; positions have their distance
+/// from the origin as size where it is larger than the length. Errors that cancel, or are bounded, as those
+/// of vibrations, then stay near the tolerance; those that only add up grow with the length of the run (see
+/// `accuracy` in model files for the error of a whole run).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorControl {
     /// Relative tolerance.
@@ -58,8 +60,8 @@ pub struct ErrorControl {
 }
 
 impl ErrorControl {
-    /// Control with relative and absolute tolerance alike, and any step size, of a motion that is looked at for
-    /// `horizon` seconds.
+    /// Control with relative and absolute tolerance alike, and any step size, of a motion that is looked at
+    /// for `horizon` seconds.
     pub fn new(tolerance: f64, horizon: f64) -> Self {
         Self {
             rtol: tolerance,
@@ -89,13 +91,14 @@ impl ErrorControl {
         Ok(())
     }
 
-    /// The tolerance with which a step of a method of second order may add an error, in rad and in lengths of the system.
+    /// The tolerance with which a step of a method of second order may add an error, in rad and in lengths of
+    /// the system.
     pub fn tolerance_of_a_step(error: f64) -> f64 {
         (error / PART_IN_A_STEP).powf(2.0 / 3.0)
     }
 
-    /// The error that a step may add to a quantity of a size in its own units, where it shrinks with the power
-    /// `order` of the step.
+    /// The error that a step may add to a quantity of a size in its own units, where it shrinks with the
+    /// power `order` of the step.
     pub(super) fn allowed_in_a_step(&self, size: f64, order: u32) -> f64 {
         let tolerance = self.rtol * size + self.atol;
         let power = f64::from(order) / f64::from(order - 1);
@@ -126,8 +129,8 @@ pub struct ControlHistory {
 
 /// Part of the horizon that is tried as the first step: nothing is known of the motion yet but how long it is
 /// looked at, and a step that is too large is cut in a few tries, whatever the reason. It is a hundredth less
-/// the golden section, since motions are often looked at for a round number of periods: a force of 100 Hz does
-/// not change at all in a hundredth of a second.
+/// the golden section, since motions are often looked at for a round number of periods: a force of 100 Hz
+/// does not change at all in a hundredth of a second.
 const FIRST_PART: f64 = 0.00618;
 /// Part of tolerance^((p+1)/p) that a step may add: errors of some tens of steps that point the same way.
 const PART_IN_A_STEP: f64 = 0.3;
@@ -143,7 +146,8 @@ const FILTER: f64 = 4.0;
 const HELD: std::ops::Range<f64> = 0.8..1.25;
 /// Errors of steps that shrink with a higher power than this are those of methods of high order.
 const LOW_ORDER: u32 = 3;
-/// Safety, exponents of the last error and of the one before, and limits of the proportional-integral controller.
+/// Safety, exponents of the last error and of the one before, and limits of the proportional-integral
+/// controller.
 const PI_SAFETY: f64 = 0.9;
 const PI_NOW: f64 = 0.7;
 const PI_BEFORE: f64 = 0.4;
@@ -189,7 +193,8 @@ impl ControlHistory {
     }
 
     /// The change of step of methods of high order, whose error a few per cent of the step double: a
-    /// proportional-integral controller [HairerWanner1996, Section IV.2], which keeps further away from rejections.
+    /// proportional-integral controller [HairerWanner1996, Section IV.2], which keeps further away from
+    /// rejections.
     fn proportional_integral(&self, error: f64, order: u32) -> f64 {
         let power = |error: f64, exponent: f64| error.max(MIN_HIGH_ERROR).powf(exponent / f64::from(order));
         let before = if self.last_error > 0.0 { power(self.last_error, PI_BEFORE) } else { 1.0 };
@@ -253,8 +258,8 @@ mod tests {
         for first in [1e-6, 0.1, 1e4] {
             let steps = steps(first, 60);
             let last = steps[steps.len() - 1];
-            // It settles where the held changes begin: while (c c)^(1/4) = √c of the best change c is below 1.25, so at
-            // ∛θ/1.25² = 0.57 at least.
+            // It settles where the held changes begin: while (c c)^(1/4) = √c of the best change c is below
+            // 1.25, so at ∛θ/1.25² = 0.57 at least.
             assert!((0.56..=1.0).contains(&last), "{first}: {last}");
             let settled = steps[40..].iter().all(|step| (step / last - 1.0).abs() < 0.2);
             assert!(settled, "{first}: {:?}", &steps[40..]);

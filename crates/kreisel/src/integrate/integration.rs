@@ -93,10 +93,11 @@ pub struct StepReport {
     /// Condition number of the scaled iteration matrix in use; 0 unless [`Settings::report_condition`] asks
     /// for it.
     pub condition: f64,
-    /// C_q of the local error C_q h³ v̈ in q of the method that took it; absent for methods of another order than two.
+    /// C_q of the local error C_q h³ v̈ in q of the method that took it; absent for methods of another order
+    /// than two.
     pub error_constant: Option<f64>,
-    /// Into how many pieces it is to be cut for a rule of second order to be as good as the motion: methods of high
-    /// order take large steps. 0 for a step that nobody watches.
+    /// Into how many pieces it is to be cut for a rule of second order to be as good as the motion: methods
+    /// of high order take large steps. 0 for a step that nobody watches.
     pub pieces: u32,
 }
 
@@ -148,8 +149,8 @@ impl<'d> Integration<'d> {
         &self.state.now
     }
 
-    /// Velocity v_n of the method: at the start it may differ from the one that is shown, by the correction that
-    /// keeps the order.
+    /// Velocity v_n of the method: at the start it may differ from the one that is shown, by the correction
+    /// that keeps the order.
     pub fn base_velocity(&self) -> &[f64] {
         self.state.base_velocity()
     }
@@ -187,7 +188,8 @@ impl<'d> Integration<'d> {
         &self.tools.notes
     }
 
-    /// Which method takes the steps and why, where the one of the settings chooses: what was chosen at the start.
+    /// Which method takes the steps and why, where the one of the settings chooses: what was chosen at the
+    /// start.
     pub fn choice(&self) -> Option<&str> {
         self.tools.choice.as_deref()
     }

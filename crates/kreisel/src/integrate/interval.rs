@@ -21,8 +21,8 @@ pub trait Interval {
 
     /// Values at a time within the step: on the group along q_n ∘ exp(x̃(ϑ)) [ArnoldCardonaBruls2015, Remark
     /// 2.2], with the cubic x that has the velocities at both ends; v and first-order internal states by the
-    /// cubic with their rates, accelerations and rates linear, and multipliers as the method knows them. No order is lost in q, v and λ, and steps may be large where
-    /// the motion is simple.
+    /// cubic with their rates, accelerations and rates linear, and multipliers as the method knows them. No
+    /// order is lost in q, v and λ, and steps may be large where the motion is simple.
     fn at(&mut self, time: f64, out: &mut Values);
 
     /// What the step took; zeros while it is pending.

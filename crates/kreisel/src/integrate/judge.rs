@@ -88,7 +88,8 @@ impl Judge {
         worst
     }
 
-    /// Largest entry of a velocity in 1/s (or of an acceleration in 1/s²): angular, or in lengths of the machine.
+    /// Largest entry of a velocity in 1/s (or of an acceleration in 1/s²): angular, or in lengths of the
+    /// machine.
     pub fn speed(&self, shape: &Shape, velocity: &[f64]) -> f64 {
         let largest =
             |values: &[f64]| values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
@@ -98,8 +99,8 @@ impl Judge {
         })
     }
 
-    /// The largest entry of changes of positions, velocities and states: in units of 1 rad and of the machine's
-    /// length, of a speed in 1/s, and of the states or their scales.
+    /// The largest entry of changes of positions, velocities and states: in units of 1 rad and of the
+    /// machine's length, of a speed in 1/s, and of the states or their scales.
     pub fn largest_part(
         &self,
         shape: &Shape,
@@ -123,8 +124,8 @@ impl Judge {
         worst
     }
 
-    /// Takes up the errors of states in a step: relative to a state, or to its scale where it is small, as is the
-    /// floor.
+    /// Takes up the errors of states in a step: relative to a state, or to its scale where it is small, as is
+    /// the floor.
     pub fn add_state_errors(
         &self,
         internal_states: &[f64],

@@ -71,8 +71,8 @@ pub enum Predictor {
 pub enum IterationMatrix {
     /// The exact derivative, but with section forces of beams as unknowns of their own: their geometric
     /// stiffness follows the forces of the last step and the corrections since, not those of a first guess
-    /// that stretches them
-    /// [MagisanoLeonettiGarcea2017, Sec. 3]. The limit is the exact derivative, and so is every matrix without beams.
+    /// that stretches them [MagisanoLeonettiGarcea2017, Sec. 3]. The limit is the exact derivative, and so is
+    /// every matrix without beams.
     #[default]
     Mixed,
     /// The exact derivative [ArnoldCardonaBruls2015, Eqs. (60), (62)].
@@ -200,8 +200,8 @@ impl Settings {
         Self { newton_rtol: rtol, newton_atol: atol, ..self }
     }
 
-    /// The same with an iteration that ends as soon as ‖r‖ and ‖Φ‖ are below these, looked at before each solve
-    /// [BrulsCardonaArnold2012, Table 1]; r as the system gives it, in N and N m, Φ in m and rad.
+    /// The same with an iteration that ends as soon as ‖r‖ and ‖Φ‖ are below these, looked at before each
+    /// solve [BrulsCardonaArnold2012, Table 1]; r as the system gives it, in N and N m, Φ in m and rad.
     #[must_use]
     pub fn with_residual_tolerances(mut self, balance: f64, violation: f64) -> Self {
         self.newton.stop = Stop::SmallResidual;

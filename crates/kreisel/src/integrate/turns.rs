@@ -5,17 +5,18 @@
 //! next to nothing, such as the sections of a thin wire, take any of them. Steady spin about an axis is exact
 //! at any step.
 //!
-//! Before that a step becomes wrong: what a part does beside its spin turns in its axes, by as much as the part turns. How far
-//! a method follows is measured by the heavy top, which spins at 150 rad/s and precesses, as the turn at which the way of its
-//! centre in four steps has an error of 5 % (in rad, with ρ∞ = 0.9; `crates/kreisel/tests/trust/turns.rs`):
+//! Before that a step becomes wrong: what a part does beside its spin turns in its axes, by as much as the
+//! part turns. How far a method follows is measured by the heavy top, which spins at 150 rad/s and precesses,
+//! as the turn at which the way of its centre in four steps has an error of 5 % (in rad, with ρ∞ = 0.9;
+//! `crates/kreisel/tests/trust/turns.rs`):
 //!
 //! | | index2 | index3, hht-i3 | soi2, hht-soi2 | updated-lagrangian | bdf2 |
 //! |---|---|---|---|---|---|
 //! | SE(3) | 0.55 | 0.55, 0.54 | 0.55, 0.54 | – | 0.48 |
 //! | SO(3)×R³ | 0.79 | 1.47 | 2.3, 2.3 | 2.8 | 1.55 |
 //!
-//! On SE(3) positions turn with the part, too. Limits are these, rounded down; beyond 2 rad, two thirds of half a turn, none of
-//! them is trusted.
+//! On SE(3) positions turn with the part, too. Limits are these, rounded down; beyond 2 rad, two thirds of
+//! half a turn, none of them is trusted.
 
 use super::interval::Ends;
 use super::scheme::Method;

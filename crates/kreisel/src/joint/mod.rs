@@ -1,10 +1,9 @@
 //! What holds: joints keep constraints between the nodes they touch.
 //!
 //! Joints that lock relative coordinates are data, not types: [`CoordinateJoint`] holds rows Σ c_k x_k − f(t)
-//! = 0 of
-//! [`Coordinate`](crate::kinematics::Coordinate)s between frames, and [`lower_pair`] has the named ones (revolute, prismatic, …). New types are for
-//! new equations: they implement [`Joint`]. A joint may also hold velocities ([`Rolling`], [`KnifeEdge`],
-//! [`VelocityCoupling`]) by nonholonomic equations.
+//! = 0 of [`Coordinate`](crate::kinematics::Coordinate)s between frames, and [`lower_pair`] has the named
+//! ones (revolute, prismatic, …). New types are for new equations: they implement [`Joint`]. A joint may also
+//! hold velocities ([`Rolling`], [`KnifeEdge`], [`VelocityCoupling`]) by nonholonomic equations.
 
 #[cfg(test)]
 mod contract;

@@ -1,4 +1,5 @@
-//! What a joint says of itself, what is asked of it, and what follows from its gradient where it leaves that open.
+//! What a joint says of itself, what is asked of it, and what follows from its gradient where it leaves that
+//! open.
 
 use super::Joint;
 use crate::kinematics::{

@@ -1,7 +1,7 @@
 //! A beam of a model: its nodes, elements and stations by name.
 //!
-//! `beam.start`, `beam.end`, `beam.node-3` and `beam.at-0.5` name sections of a beam as `body.marker` names a marker;
-//! a station between nodes can be measured but carries nothing.
+//! `beam.start`, `beam.end`, `beam.node-3` and `beam.at-0.5` name sections of a beam as `body.marker` names a
+//! marker; a station between nodes can be measured but carries nothing.
 
 use crate::element::Element;
 use crate::element::beam::{
@@ -46,7 +46,8 @@ pub enum BeamElement {
     Quadratic(Box<QuadraticBeam>),
 }
 
-/// What a section carries for one element: its inertia and weight, and its load, as parts of their own about the section.
+/// What a section carries for one element: its inertia and weight, and its load, as parts of their own about
+/// the section.
 #[derive(Clone, Debug)]
 pub struct SectionShare {
     /// Inertia, weight and damping in proportion to them.
@@ -72,7 +73,8 @@ impl BeamElement {
         }
     }
 
-    /// Wrenches on its sections, in their axes, with the sign of the equilibrium; an element with two has none on the third.
+    /// Wrenches on its sections, in their axes, with the sign of the equilibrium; an element with two has
+    /// none on the third.
     pub fn section_wrenches(&self, at: &Motion) -> [Vector6; 3] {
         match self {
             Self::Screw(element) => {
@@ -145,7 +147,8 @@ impl BeamEntry {
         self.pieces.iter().map(|piece| piece.span.length()).sum()
     }
 
-    /// The smaller shear stiffness of its sections in N: a beam that is pulled by more turns its sections over.
+    /// The smaller shear stiffness of its sections in N: a beam that is pulled by more turns its sections
+    /// over.
     pub fn shear_limit(&self) -> f64 {
         let flexibility = self.section.flexibility();
         let [a, b, c] = [(4, 4), (5, 5), (4, 5)].map(|entry| flexibility[entry]);

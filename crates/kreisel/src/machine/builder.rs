@@ -295,7 +295,8 @@ impl MachineBuilder {
 
     /// Lets a joint of the system be known by its name.
     fn name_joint(&mut self, entry: JointEntry) {
-        // In a large machine they are recorded only where a sensor asks for them, which finds them by the joint.
+        // In a large machine they are recorded only where a sensor asks for them, which finds them by the
+        // joint.
         if self.is_small() {
             self.offer_signals_of(&entry);
         }

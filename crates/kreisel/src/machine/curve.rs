@@ -261,9 +261,9 @@ fn oriented(stations: &[AxisPoint], attitude: &Attitude) -> Result<Vec<PieceFram
     Ok(elements)
 }
 
-/// Carries a frame along a curve without twist, to fourth order in the way: reflected in the plane halfway between two points
-/// and in the one halfway between their tangents then, it is on a helix nearly where the curve carries it
-/// [WangJuttlerZhengLiu2008].
+/// Carries a frame along a curve without twist, to fourth order in the way: reflected in the plane halfway
+/// between two points and in the one halfway between their tangents then, it is on a helix nearly where the
+/// curve carries it [WangJuttlerZhengLiu2008].
 fn along(way: &Vector3, tangent: &Vector3, to: &Vector3, frame: &UnitQuaternion) -> UnitQuaternion {
     let reflected =
         |v: Vector3, normal: &Vector3| v - normal * (2.0 * normal.dot(&v) / normal.norm_squared());
@@ -373,8 +373,8 @@ mod tests {
         };
         let exact = end(512);
         let errors = [8, 16, 32].map(|elements| end(elements).angle_to(&exact));
-        // By the shortest rotations 8 were 0.02 rad off. Where pieces meet the third derivative of the spline jumps, so that
-        // the error does not fall evenly.
+        // By the shortest rotations 8 were 0.02 rad off. Where pieces meet the third derivative of the spline
+        // jumps, so that the error does not fall evenly.
         assert!(
             errors[0] < 2e-4 && errors[1] < errors[0] / 8.0 && errors[2] < errors[0] / 64.0,
             "{errors:?}"

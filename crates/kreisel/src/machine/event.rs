@@ -427,7 +427,8 @@ impl<'m> EventWatch<'m> {
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);
             let near = high - low <= 0.1 * self.events[target.event].tolerance;
-            // What does not become smaller towards the passage may be a pole, and is followed to the last digit.
+            // What does not become smaller towards the passage may be a pole, and is followed to the last
+            // digit.
             if (near && size(below, above) < 0.5 * ends) || middle <= low || middle >= high {
                 break;
             }

@@ -259,8 +259,8 @@ impl Frames {
         if masses.is_empty() { 1.0 } else { masses.iter().sum::<f64>() / masses.len() as f64 }
     }
 
-    /// Longest distance of a joint from the centre of its body, length of a beam's piece or length that no frame
-    /// shows, in m; none if there is no such thing.
+    /// Longest distance of a joint from the centre of its body, length of a beam's piece or length that no
+    /// frame shows, in m; none if there is no such thing.
     pub(super) fn longest_arm(&self) -> Option<f64> {
         let joints = (self.joints().iter())
             .flat_map(|joint| joint.nodes.into_iter().zip(&joint.offsets))
@@ -274,8 +274,8 @@ impl Frames {
         Some(arms.fold(0.0, f64::max)).filter(|longest| *longest > 0.0)
     }
 
-    /// Size of the machine as it is drawn, in m: the diagonal of a box around its bodies, the frames of joints
-    /// on them and its beams, or a length that no frame shows if that is larger.
+    /// Size of the machine as it is drawn, in m: the diagonal of a box around its bodies, the frames of
+    /// joints on them and its beams, or a length that no frame shows if that is larger.
     ///
     /// Bodies that all stand at one point say by their inertia how large they are; 1 m if they have none.
     pub(super) fn extent(&self) -> f64 {

@@ -1,10 +1,10 @@
 //! Joints whose initial coordinates and rates the model states.
 //!
-//! The file draws the machine; a stated coordinate moves all that lies beyond its joint, seen from the ground,
-//! until the joint shows it. In a tree that is all. Loops do not close after such a move: then the coordinates
-//! go in small steps from where they are drawn to where they are stated, and each time the loops are closed
-//! with them as conditions, so that the machine stays on the branch that is drawn. Rates move what lies
-//! beyond in the same way, and are conditions on velocities where that does not fit.
+//! The file draws the machine; a stated coordinate moves all that lies beyond its joint, seen from the
+//! ground, until the joint shows it. In a tree that is all. Loops do not close after such a move: then the
+//! coordinates go in small steps from where they are drawn to where they are stated, and each time the loops
+//! are closed with them as conditions, so that the machine stays on the branch that is drawn. Rates move what
+//! lies beyond in the same way, and are conditions on velocities where that does not fit.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -79,8 +79,8 @@ impl Condition {
         self.start.coordinate.rate(&Relative::new(&self.offsets.map(Frame::new), [&first, &second]))
     }
 
-    /// The joint that keeps the coordinate at a value. Angles are kept at zero between frames that are turned,
-    /// far from where they jump by a turn.
+    /// The joint that keeps the coordinate at a value. Angles are kept at zero between frames that are
+    /// turned, far from where they jump by a turn.
     fn keep(&self, value: f64) -> CoordinateJoint {
         let [first, second] = self.offsets;
         let turned = |pose: Pose, axis: Vector3, angle: f64| {
@@ -131,8 +131,8 @@ struct SpanningTree {
 }
 
 impl SpanningTree {
-    /// A tree from the ground, or from one body where nothing leads there. It takes joints of which coordinates
-    /// are stated first, then beams and joints that hold well, those near the ground first.
+    /// A tree from the ground, or from one body where nothing leads there. It takes joints of which
+    /// coordinates are stated first, then beams and joints that hold well, those near the ground first.
     fn new(frames: &Frames, system: &System, is_stated: impl Fn(&str) -> bool) -> Self {
         let ground = system.node_count();
         let index = |node: Option<NodeId>| node.map_or(ground, |node| node.0);
@@ -186,8 +186,8 @@ impl SpanningTree {
         Self { order, hanging }
     }
 
-    /// The nodes that lie beyond each node's joint pass its value on: walks from the ground outwards and gives each
-    /// node what its parent has, changed by what `own` adds at the joint it hangs on.
+    /// The nodes that lie beyond each node's joint pass its value on: walks from the ground outwards and
+    /// gives each node what its parent has, changed by what `own` adds at the joint it hangs on.
     fn spread<T: Copy>(&self, start: T, mut own: impl FnMut(usize, Option<usize>, &T) -> T) -> Vec<T> {
         let mut values = vec![start; self.hanging.len()];
         for &node in &self.order {
@@ -414,8 +414,8 @@ impl<'a> JointStarts<'a> {
         .into())
     }
 
-    /// Moves the stated coordinates from where they are drawn to where they are stated, and closes the loops on the
-    /// way.
+    /// Moves the stated coordinates from where they are drawn to where they are stated, and closes the loops
+    /// on the way.
     fn close(&self, initial: &mut Initial, begin: &[f64], end: &[f64]) -> Result<(), ModelErrors> {
         let count = self.system.joint_count();
         let placed: Vec<usize> = (0..self.conditions.len())
@@ -467,8 +467,8 @@ impl<'a> JointStarts<'a> {
         ModelError::unsuitable("the model", "assembled", reason, &Place::default()).into()
     }
 
-    /// The error of coordinates that loops do not allow; nothing if other joints are to blame, which the start
-    /// tells.
+    /// The error of coordinates that loops do not allow; nothing if other joints are to blame, which the
+    /// start tells.
     fn unreachable(&self, misses: &[Miss], reached: &[f64], end: &[f64]) -> Result<(), ModelErrors> {
         let named = |condition: &Condition| {
             let name = format!("`{}`", condition.name(false));

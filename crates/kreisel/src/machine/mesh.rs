@@ -1,13 +1,15 @@
 //! How large the error is that the mesh of a beam makes, in a state of the machine.
 //!
 //! Each element is cut in two while its ends keep their places. By how much its forces change, Δ, is what its
-//! equilibrium lacks, and the machine answers with K u + Bᵀ λ = −Δ, B u = 0, with the stiffness of the elements that are
-//! cut: u is the first step of Newton's method to a mesh with twice the elements, which is nearly all of the error.
+//! equilibrium lacks, and the machine answers with K u + Bᵀ λ = −Δ, B u = 0, with the stiffness of the
+//! elements that are cut: u is the first step of Newton's method to a mesh with twice the elements, which is
+//! nearly all of the error.
 //!
-//! Loads along the length act on the nodes of an element with two as on two rigid halves, with the moments q L²/8 at its
-//! ends; the nodes of an exact element get q L²/12. What q is, is seen from the nodes: what there is beside the elastic
-//! forces of the beam, weight, inertia, loads; at a single loaded or joined node more than at its neighbours, so that
-//! the smaller of two neighbours counts. Two elements have only one such node: they do not see it.
+//! Loads along the length act on the nodes of an element with two as on two rigid halves, with the moments q
+//! L²/8 at its ends; the nodes of an exact element get q L²/12. What q is, is seen from the nodes: what there
+//! is beside the elastic forces of the beam, weight, inertia, loads; at a single loaded or joined node more
+//! than at its neighbours, so that the smaller of two neighbours counts. Two elements have only one such
+//! node: they do not see it.
 
 use std::sync::Arc;
 
@@ -64,8 +66,8 @@ impl MeshError {
 }
 
 impl Machine {
-    /// The errors that the meshes of its beams make at a point. Motions with a rate below `rate` in 1/s are rigid: a
-    /// machine that nothing holds has such; 0 in an equilibrium.
+    /// The errors that the meshes of its beams make at a point. Motions with a rate below `rate` in 1/s are
+    /// rigid: a machine that nothing holds has such; 0 in an equilibrium.
     ///
     /// Empty if the machine has no beams, or if it is at no place where an error has a meaning.
     pub fn mesh_errors(&self, at: &Point, rate: f64) -> Vec<MeshError> {

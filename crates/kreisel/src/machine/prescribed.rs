@@ -2,8 +2,8 @@
 //!
 //! A drive asks for positions, and what has mass cannot be elsewhere at once: a jump would need an infinite
 //! force, and a method that steps over it moves the body without force and without work. What can be seen
-//! from the law is refused with the model; the rest is found in the step in which it happens. A jump of the speed is an impact:
-//! the motion has it, but no table shows its force, so it is told.
+//! from the law is refused with the model; the rest is found in the step in which it happens. A jump of the
+//! speed is an impact: the motion has it, but no table shows its force, so it is told.
 
 use std::f64::consts::TAU;
 

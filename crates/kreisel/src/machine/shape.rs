@@ -1,7 +1,8 @@
 //! Shapes of bodies: what they weigh and how they are drawn.
 //!
-//! A shape has a frame of its own, in which [`Geometry`] says what it is. Spheres, boxes, cylinders and capsules are centred in it; a cone or
-//! frustum stands with its base in the plane z = 0; a mesh lies as in its file. Axes of revolution are z.
+//! A shape has a frame of its own, in which [`Geometry`] says what it is. Spheres, boxes, cylinders and
+//! capsules are centred in it; a cone or frustum stands with its base in the plane z = 0; a mesh lies as in
+//! its file. Axes of revolution are z.
 
 use std::f64::consts::PI;
 use std::sync::Arc;

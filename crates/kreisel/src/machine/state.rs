@@ -63,7 +63,8 @@ pub(crate) enum SteadyStart {
     Missing { state: usize, rate: f64 },
 }
 
-/// Looks for states of a start at which those that are to start steady do so, and algebraic unknowns are found.
+/// Looks for states of a start at which those that are to start steady do so, and algebraic unknowns are
+/// found.
 pub(super) fn steady(
     system: &System,
     start: &Values,

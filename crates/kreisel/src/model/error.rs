@@ -328,8 +328,8 @@ impl fmt::Display for ModelError {
 
 impl std::error::Error for ModelError {}
 
-/// Whether a letter only shows itself: control characters command a terminal, and marks of direction make a text read as
-/// what it is not.
+/// Whether a letter only shows itself: control characters command a terminal, and marks of direction make a
+/// text read as what it is not.
 pub fn is_printable(letter: char) -> bool {
     let turns = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     !letter.is_control() && !turns

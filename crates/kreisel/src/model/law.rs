@@ -448,7 +448,8 @@ mod tests {
         ] {
             let (found, kink) = kinks(&law(text)).unwrap();
             assert_eq!((found, kink.time), (count, time), "{text}");
-            // Rates are taken from 2e-6 s beside the corner along their slopes: second derivatives are of that order.
+            // Rates are taken from 2e-6 s beside the corner along their slopes: second derivatives are of
+            // that order.
             assert!(
                 (kink.before - before).abs() < 1e-9 && (kink.after - after).abs() < 1e-9,
                 "{text}: {kink:?}"

@@ -222,8 +222,8 @@ pub(super) fn read_friction(
             reader.has("bristle-damping").then(|| reader.not_negative("bristle-damping")).transpose()?;
         return Ok(Friction::LuGre(LuGreFriction {
             stiffness,
-            // On bristles of σ₀ and σ₁ per force what rests by its weight swings like a mass of 1/g: this is half of critical
-            // damping, as for the mass of 1 kg in [CanudasDeWit1995, Table I].
+            // On bristles of σ₀ and σ₁ per force what rests by its weight swings like a mass of 1/g: this is
+            // half of critical damping, as for the mass of 1 kg in [CanudasDeWit1995, Table I].
             damping: damping.unwrap_or((stiffness / STANDARD_GRAVITY).sqrt()),
             viscosity: reader.not_negative("viscous-friction")?,
             sliding: if sliding > 0.0 { sliding } else { reader.positive("friction")? },

@@ -1,4 +1,5 @@
-//! `[[joint-friction]]`: friction along a coordinate of a joint, given or by the force that the joint transmits.
+//! `[[joint-friction]]`: friction along a coordinate of a joint, given or by the force that the joint
+//! transmits.
 
 use std::sync::Arc;
 

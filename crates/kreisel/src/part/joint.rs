@@ -455,7 +455,8 @@ fn follow_thread(
     Ok(())
 }
 
-/// One frame for both sides of a weld to a section of a beam: the marker on the other side, or the second section.
+/// One frame for both sides of a weld to a section of a beam: the marker on the other side, or the second
+/// section.
 ///
 /// A section has the axes that its beam gives it, not axes that somebody chose for this weld.
 fn welded_as_drawn(
@@ -571,7 +572,8 @@ pub(super) fn frames(
     Ok(std::array::from_fn(|side| sides[side].offset_of(&Pose::new(rotations[side], positions[side]))))
 }
 
-/// `point` in the world of the model; where the motion does not depend on it, a body's centre of mass will do.
+/// `point` in the world of the model; where the motion does not depend on it, a body's centre of mass will
+/// do.
 fn joint_point(
     reader: &PartReader,
     kind: &PartKind,

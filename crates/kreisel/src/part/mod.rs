@@ -1,7 +1,8 @@
 //! The kinds of parts a model file may have, one file each, and who reads model files with them.
 //!
-//! A file has the keys of its kinds, reads them, and adds to the [`MachineBuilder`](crate::machine::MachineBuilder)
-//! what they mean. A program of its own adds kinds to a [`MachineReader`].
+//! A file has the keys of its kinds, reads them, and adds to the
+//! [`MachineBuilder`](crate::machine::MachineBuilder) what they mean. A program of its own adds kinds to a
+//! [`MachineReader`].
 
 #[macro_use]
 mod sample;

@@ -1,4 +1,5 @@
-//! `[[spring-damper]]` between points or along a joint's displacement, and `[[torsional-spring-damper]]` in a joint.
+//! `[[spring-damper]]` between points or along a joint's displacement, and `[[torsional-spring-damper]]` in a
+//! joint.
 
 use std::sync::Arc;
 

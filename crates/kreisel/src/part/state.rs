@@ -1,4 +1,5 @@
-//! `[[state]]`, `[[algebraic]]`, `[[transfer-function]]`, `[[state-space]]`, `[[pid]]`: states and what changes them.
+//! `[[state]]`, `[[algebraic]]`, `[[transfer-function]]`, `[[state-space]]`, `[[pid]]`: states and what
+//! changes them.
 //!
 //! The states are declared where the part is read, so that forces can use them; their equations are made when
 //! every name is known, so that states can use each other in any order.
@@ -137,8 +138,8 @@ impl StateBlock {
         }
     }
 
-    /// ẋ = A x + B u with the outputs 0 = y − C x − D u. Without initial values the block starts steady, if it
-    /// has a steady state: where A can be inverted x = −A⁻¹B u.
+    /// ẋ = A x + B u with the outputs 0 = y − C x − D u. Without initial values the block starts steady, if
+    /// it has a steady state: where A can be inverted x = −A⁻¹B u.
     fn linear(block: &Matrices, initial: Option<&[f64]>) -> Self {
         let Matrices { a, b, c, d } = block;
         let (order, outputs) = (a.nrows(), c.nrows());

@@ -1,8 +1,9 @@
 //! The page that shows a run: a moving machine, plots and facts in one file that needs nothing else.
 //!
 //! A [`Recording`] is what a results folder holds, read back. [`page`] puts it into the viewer (TypeScript in
-//! `viewer/`, built into `viewer.html` beside this file); [`gltf`] makes an animated scene of it for other programs.
-//! Large runs are thinned to a stated error so that the page stays below 20 MB; the full data lie beside it.
+//! `viewer/`, built into `viewer.html` beside this file); [`gltf`] makes an animated scene of it for other
+//! programs. Large runs are thinned to a stated error so that the page stays below 20 MB; the full data lie
+//! beside it.
 
 mod base64;
 pub mod figure;

@@ -1,7 +1,7 @@
 //! The folder that a computation fills, with files that appear whole or not at all.
 //!
-//! A run, an equilibrium and the modes of one model live side by side in one folder. Each has a summary of its own,
-//! `run.json`, `static.json` or `modes.json`, which lists its other files, and replaces only those.
+//! A run, an equilibrium and the modes of one model live side by side in one folder. Each has a summary of
+//! its own, `run.json`, `static.json` or `modes.json`, which lists its other files, and replaces only those.
 //!
 //! While a run lasts, `trajectory.csv` is called `trajectory.partial.csv`. [`OutputFolder::finish`] brings
 //! the files to the disk and gives them their final names, `run.json` last. A run that is killed leaves its
@@ -9,9 +9,9 @@
 //! next run sweeps the partial files away.
 //!
 //! A folder is taken over when it is new, empty, or holds a summary of the same model; only files that the
-//! summary of the same computation lists are ever replaced or removed, and none is opened through a link. The file
-//! `.kreisel-lock` (`.kreisel-lock-static`, `.kreisel-lock-modes`) keeps two runs apart, and lists the files that are being
-//! written; the operating system frees the lock when a run dies.
+//! summary of the same computation lists are ever replaced or removed, and none is opened through a link. The
+//! file `.kreisel-lock` (`.kreisel-lock-static`, `.kreisel-lock-modes`) keeps two runs apart, and lists the
+//! files that are being written; the operating system frees the lock when a run dies.
 
 use super::error::WriteError;
 use super::run_summary::{ModelIdentity, RunSummary};
@@ -96,7 +96,8 @@ impl OutputFolder {
         if is_plain { Ok(Path::new("results").join(stem)) } else { Err(no_name()) }
     }
 
-    /// Takes the folder for a computation with `model`, making it if need be; `force` takes it whoever filled it.
+    /// Takes the folder for a computation with `model`, making it if need be; `force` takes it whoever filled
+    /// it.
     pub fn begin(
         path: &Path,
         computation: Computation,
@@ -241,7 +242,8 @@ impl OutputFolder {
         self.published.iter().any(|known| known == name)
     }
 
-    /// Gives every file its final name and writes the summary; files of the same names can be begun beside them.
+    /// Gives every file its final name and writes the summary; files of the same names can be begun beside
+    /// them.
     ///
     /// Writers must have been finished before: what they still hold is not in the files.
     pub fn publish_all(&self, summary: &mut RunSummary) -> Result<(), WriteError> {
@@ -257,7 +259,8 @@ impl OutputFolder {
         sync_folder(&self.path)
     }
 
-    /// Goes back to the files that have their final names; what was begun beside them stays only for a checkpoint.
+    /// Goes back to the files that have their final names; what was begun beside them stays only for a
+    /// checkpoint.
     pub fn take_back(&mut self) {
         self.published.clone_from(&self.files);
     }

@@ -36,8 +36,8 @@ pub struct RunSummary {
     pub settings: Value,
     /// Counts of steps, iterations and the like.
     pub statistics: Value,
-    /// Events in order of time, each with `time` in s and the name of the `event`, and with the `error` of the time in s where
-    /// coarser runs tell.
+    /// Events in order of time, each with `time` in s and the name of the `event`, and with the `error` of
+    /// the time in s where coarser runs tell.
     #[serde(default)]
     pub events: Vec<Value>,
     /// What the user should know, in the order it was noticed.

@@ -94,8 +94,8 @@ pub struct SceneShape {
     pub default_shape: bool,
 }
 
-/// Geometry in the frame of a shape; lengths in m, axes of revolution are z. Who weighs a surface of triangles
-/// keeps it otherwise than who draws it.
+/// Geometry in the frame of a shape; lengths in m, axes of revolution are z. Who weighs a surface of
+/// triangles keeps it otherwise than who draws it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Geometry<Surface> {

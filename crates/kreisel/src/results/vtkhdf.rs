@@ -224,8 +224,8 @@ impl VtkHdfWriter {
 }
 
 impl SceneElement {
-    /// Strain (κ, γ) = (log(H_A⁻¹ H_B) − d₀)/L, with its bow, and its section forces; zero where the screw turns by half a
-    /// turn.
+    /// Strain (κ, γ) = (log(H_A⁻¹ H_B) − d₀)/L, with its bow, and its section forces; zero where the screw
+    /// turns by half a turn.
     fn strain(&self, nodes: &[NodeState]) -> [[f64; 6]; 2] {
         let section = |side: usize| {
             let frame = pose(&self.frames[side]);

@@ -96,8 +96,8 @@ impl fmt::Debug for RunError {
 }
 
 impl Machine {
-    /// Starts the machine with settings of the integrator, without a plan for a run: makes the initial values consistent
-    /// and finds the starting values.
+    /// Starts the machine with settings of the integrator, without a plan for a run: makes the initial values
+    /// consistent and finds the starting values.
     pub fn start_with(&self, settings: Settings) -> Result<Integration<'_>, StartError> {
         let started = Integrator::with(settings).start(&self.system, self.starting_values()?);
         started.map_err(|error| self.with_culprit(error))
@@ -126,8 +126,8 @@ impl Machine {
         Ok(run)
     }
 
-    /// Goes as far as the first step of a run, with nobody watching: what this refuses no run takes, and nothing else is
-    /// refused before the first step.
+    /// Goes as far as the first step of a run, with nobody watching: what this refuses no run takes, and
+    /// nothing else is refused before the first step.
     pub fn begin(&self, plan: &RunPlan) -> Result<Run<'_>, RunError> {
         let mut run = self.start(plan)?;
         run.begin(&mut ())?;
@@ -177,7 +177,8 @@ impl<'m> Run<'m> {
         &self.integration
     }
 
-    /// What constraints and stiffness leave of a change of the configuration after a step; tells whether it was found.
+    /// What constraints and stiffness leave of a change of the configuration after a step; tells whether it
+    /// was found.
     pub(super) fn lasting_part(&mut self, at: &Values, step: f64, change: &[f64], out: &mut [f64]) -> bool {
         self.integration.lasting_part(at, step, change, out).is_ok()
     }

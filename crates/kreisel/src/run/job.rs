@@ -73,8 +73,8 @@ pub trait JobObserver {
     /// The results have their place, and the first step comes next.
     fn begun(&mut self) {}
 
-    /// The run is made again with smaller steps, since that is how an accuracy is found: this is the number of the next one. The
-    /// last one is the result.
+    /// The run is made again with smaller steps, since that is how an accuracy is found: this is the number
+    /// of the next one. The last one is the result.
     fn begun_anew(&mut self, number: usize) {
         let _ = number;
     }
@@ -167,7 +167,8 @@ impl<'a> Job<'a> {
         Self { observer: Some(observer), ..self }
     }
 
-    /// Hands the records to a sink beside the files of a folder, too: of a run that goes on, those from there.
+    /// Hands the records to a sink beside the files of a folder, too: of a run that goes on, those from
+    /// there.
     pub fn also(self, sink: &'a mut dyn Sink) -> Self {
         Self { also: Some(sink), ..self }
     }
@@ -230,8 +231,8 @@ impl<'a> Job<'a> {
         self.write(header, (run, target), recorder, summary, Some((checkpoint, complete)))
     }
 
-    /// Runs to the end, pausing for checkpoints, and finishes the files. A job that goes on does so from a checkpoint, and has the
-    /// summary of the last complete run, if there is one.
+    /// Runs to the end, pausing for checkpoints, and finishes the files. A job that goes on does so from a
+    /// checkpoint, and has the summary of the last complete run, if there is one.
     fn write(
         mut self,
         mut header: CheckpointHeader,
@@ -344,7 +345,8 @@ impl<S: PassSink> Underway<'_, S> {
         self.earlier + self.began.elapsed().as_secs_f64()
     }
 
-    /// What the job came to, if it is over with this ending of its run; otherwise it begins anew with smaller steps.
+    /// What the job came to, if it is over with this ending of its run; otherwise it begins anew with smaller
+    /// steps.
     fn conclude(mut self, ending: RunEnding) -> Result<(Self, Option<JobOutcome>), RunError> {
         let is_stopped = ending == RunEnding::Stopped;
         let mut outcome = self.judge(ending)?;
@@ -395,7 +397,8 @@ impl<S: PassSink> Underway<'_, S> {
         Ok(self)
     }
 
-    /// Records the last step, however the run ended, judges the result and completes the summary, but for how the job ends.
+    /// Records the last step, however the run ended, judges the result and completes the summary, but for how
+    /// the job ends.
     fn judge(&mut self, mut ending: RunEnding) -> Result<JobOutcome, RunError> {
         self.watch.recorder.close(self.run.integration().values())?;
         let statistics = RunStatistics::new(self.machine, &self.run, &self.watch.recorder);

@@ -1,5 +1,5 @@
-//! Where the records of a run go that may have to be made again, with smaller steps, until it is accurate enough: those of the
-//! last complete one count.
+//! Where the records of a run go that may have to be made again, with smaller steps, until it is accurate
+//! enough: those of the last complete one count.
 
 use super::recorder::{Record, Sink};
 use crate::machine::Machine;
@@ -7,7 +7,8 @@ use crate::results::{NodeState, RunSummary, WriteError};
 
 /// A sink for runs that are made one after the other, each finer than the one before.
 pub(super) trait PassSink: Sink {
-    /// A finer run begins. Those so far are kept until it is complete if they have a summary, and are forgotten if they have none.
+    /// A finer run begins. Those so far are kept until it is complete if they have a summary, and are
+    /// forgotten if they have none.
     fn begin_anew(&mut self, machine: &Machine, complete: Option<&mut RunSummary>) -> Result<(), WriteError>;
 
     /// Forgets the run that was begun last: the complete one before counts.

@@ -9,8 +9,8 @@ use crate::machine::{Machine, StartFrom, SteadyStart};
 const STARTED: (f64, f64) = (0.9, 1e-3);
 
 impl Machine {
-    /// States at the start, once it is known how the machine fits together: then the inputs of the blocks are.
-    /// Nothing if it does not fit, which the start itself tells.
+    /// States at the start, once it is known how the machine fits together: then the inputs of the blocks
+    /// are. Nothing if it does not fit, which the start itself tells.
     pub(super) fn steady_start(&self) -> Option<SteadyStart> {
         let (radius, step) = STARTED;
         let settings = Settings::new(INDEX2, Parameters::chung_hulbert(radius).ok()?, step);

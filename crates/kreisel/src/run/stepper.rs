@@ -99,7 +99,8 @@ impl Stepper {
         self.owned.borrow_owner()
     }
 
-    /// What was chosen because nobody said it: steps keep to a tolerance one by one, whatever accuracy the model asks for.
+    /// What was chosen because nobody said it: steps keep to a tolerance one by one, whatever accuracy the
+    /// model asks for.
     pub fn assumptions(&self) -> &[String] {
         &self.assumptions
     }

@@ -83,8 +83,8 @@ impl DenseLu {
         Ok(smallest_ratio)
     }
 
-    /// [`DenseLu::factor_any`] for a size known to the compiler: whole columns are updated, with multipliers of
-    /// zero for the rows that are done.
+    /// [`DenseLu::factor_any`] for a size known to the compiler: whole columns are updated, with multipliers
+    /// of zero for the rows that are done.
     fn factor_sized<const N: usize>(&mut self) -> Result<f64, ZeroPivot> {
         let (columns, _) = self.factors.as_chunks_mut::<N>();
         let columns: &mut [[f64; N]; N] = columns.as_mut_array().expect("the matrix is square");

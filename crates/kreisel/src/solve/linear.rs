@@ -50,7 +50,8 @@ impl From<super::sparse_lu::SparseLuHealth> for Health {
 pub struct FactorWork {
     /// Multiplications.
     pub multiplications: f64,
-    /// Multiplications as the pattern was analysed, before parts that are singular by themselves joined others.
+    /// Multiplications as the pattern was analysed, before parts that are singular by themselves joined
+    /// others.
     pub analysed: f64,
     /// Whether the general sparse LU made the last factors, whose multiplications nobody counts.
     pub general: bool,

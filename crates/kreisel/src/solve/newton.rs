@@ -73,8 +73,8 @@ pub enum Stop {
     EstimatedError,
     /// When a correction itself is below the tolerance: one iteration more, as a rule.
     SmallIncrement,
-    /// When the residual is small, looked at before a correction: its norm over the equations of primary unknowns
-    /// and that over all others, each against its [limit](NewtonSettings::residual_limits)
+    /// When the residual is small, looked at before a correction: its norm over the equations of primary
+    /// unknowns and that over all others, each against its [limit](NewtonSettings::residual_limits)
     /// [BrulsCardonaArnold2012, Table 1].
     SmallResidual,
 }
@@ -98,8 +98,8 @@ pub struct NewtonSettings {
     pub refresh: Refresh,
     /// When the iteration ends.
     pub stop: Stop,
-    /// Norms of the residual below which it ends by [`Stop::SmallResidual`]: of primary unknowns' equations, and of
-    /// all others.
+    /// Norms of the residual below which it ends by [`Stop::SmallResidual`]: of primary unknowns' equations,
+    /// and of all others.
     pub residual_limits: [f64; 2],
     /// Whether corrections that lead uphill are cut; without it every correction is taken whole.
     pub line_search: bool,
@@ -485,8 +485,8 @@ impl Newton {
         Err(NewtonFailure::NotConverged { iterations, norm, worst: self.worst() })
     }
 
-    /// Whether the residual that was evaluated last has norms below these: over the equations of primary unknowns,
-    /// and over all others.
+    /// Whether the residual that was evaluated last has norms below these: over the equations of primary
+    /// unknowns, and over all others.
     fn is_solved(&self, limits: [f64; 2]) -> bool {
         let mut squares = [0.0; 2];
         for (value, is_primary) in self.residual.iter().zip(&self.is_primary) {

@@ -1,4 +1,5 @@
-//! Gaussian elimination without exchange of rows, balancing or refinement: for studies of what scaling is worth.
+//! Gaussian elimination without exchange of rows, balancing or refinement: for studies of what scaling is
+//! worth.
 
 use super::block::BlockMatrix;
 use super::linear::{Health, SingularMatrix};

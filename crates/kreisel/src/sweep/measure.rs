@@ -1,7 +1,7 @@
 //! What is measured: expressions of sensors, brought down to one number by what they do in time.
 //!
-//! `max(top.position.z)`, `rms(motor.torque.z) / 2`, `first(crank.angle, 2*pi)`. Inside of a measure in time stand
-//! sensors and `t`; outside, measures are numbers like any others.
+//! `max(top.position.z)`, `rms(motor.torque.z) / 2`, `first(crank.angle, 2*pi)`. Inside of a measure in time
+//! stand sensors and `t`; outside, measures are numbers like any others.
 
 use crate::model::source::Text;
 use crate::model::{Dimension, Expression, ModelError, name};

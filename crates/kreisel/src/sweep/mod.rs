@@ -1,10 +1,10 @@
 //! Many runs of one model: parameters vary, measures of the motion are kept.
 //!
-//! [`vary`] reads what varies, [`sample`] makes points of it, [`measure`] reads what is measured, [`study`] checks them
-//! against a model, [`run`] runs the points on all cores. A run depends on its point alone, so that a table
-//! holds the same bits whatever the number of threads and in whatever order the runs came to their end.
-//! [`journal`] keeps finished runs on disk while others are under way: a sweep that was interrupted goes on
-//! where it stopped.
+//! [`vary`] reads what varies, [`sample`] makes points of it, [`measure`] reads what is measured, [`study`]
+//! checks them against a model, [`run`] runs the points on all cores. A run depends on its point alone, so
+//! that a table holds the same bits whatever the number of threads and in whatever order the runs came to
+//! their end. [`journal`] keeps finished runs on disk while others are under way: a sweep that was
+//! interrupted goes on where it stopped.
 
 pub mod journal;
 pub mod measure;

@@ -48,8 +48,8 @@ pub enum Outcome {
 }
 
 impl SweepPlan<'_> {
-    /// Runs the points of these numbers on `threads` threads (all cores if zero, never more than runs) and hands rows
-    /// on as they come.
+    /// Runs the points of these numbers on `threads` threads (all cores if zero, never more than runs) and
+    /// hands rows on as they come.
     ///
     /// A raised `stop` ends it after the present steps; runs that it cuts short are not handed on.
     pub fn run(
@@ -75,7 +75,8 @@ impl SweepPlan<'_> {
         Ok(())
     }
 
-    /// Measures that are the same in all runs that have them, two at least, but for rounding; each with its value.
+    /// Measures that are the same in all runs that have them, two at least, but for rounding; each with its
+    /// value.
     pub fn constant_measures(&self, rows: &[SweepRow]) -> impl Iterator<Item = (&str, f64)> {
         self.measures.iter().enumerate().filter_map(|(place, measure)| {
             let mut values = rows.iter().map(|row| row.measures[place]).filter(|value| value.is_finite());

@@ -2,8 +2,8 @@
 //!
 //! Which pairs may touch follows from what the system remembers (see [`ContactGroup`]), so the equations stay
 //! a function of state and memory. The pairs of the last memory asked for are kept, with their pattern; this
-//! is a workspace and can be rebuilt at any time, to the last bit. As long as the same bodies may touch, members
-//! may move on: couplings stay as they are.
+//! is a workspace and can be rebuilt at any time, to the last bit. As long as the same bodies may touch,
+//! members may move on: couplings stay as they are.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -151,7 +151,8 @@ impl System {
         self.contact_groups.iter().enumerate().flat_map(of_group).collect()
     }
 
-    /// Contacts and couplings of some pairs; couplings are those of other pairs if these couple the same nodes.
+    /// Contacts and couplings of some pairs; couplings are those of other pairs if these couple the same
+    /// nodes.
     fn lay_out(&self, pairs: &[PairIndex], before: Option<&CandidatePairs>) -> CandidatePairs {
         let entry = |&pair: &PairIndex| PairEntry {
             contact: self.contact_groups[pair.0].contact_group.contact(pair.1),

@@ -310,8 +310,8 @@ impl System {
         self.with_motion(&entry.nodes, at, &entry.memory, |motion| entry.all_wrenches(motion, at))
     }
 
-    /// Wrench (torque, force) that an element exerts on a node at the node's origin, in world axes, with its load
-    /// multiplied by a factor.
+    /// Wrench (torque, force) that an element exerts on a node at the node's origin, in world axes, with its
+    /// load multiplied by a factor.
     pub fn applied_wrench(&self, element: usize, node: NodeId, at: &Point, load_factor: f64) -> Vector6 {
         let Some(entry) = self.acting_element(element, at) else { return Vector6::zeros() };
         let Some(place) = entry.nodes.iter().position(|own| *own == node) else { return Vector6::zeros() };

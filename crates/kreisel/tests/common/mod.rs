@@ -87,7 +87,8 @@ pub fn allowed_directions(gradient: &nalgebra::DMatrix<f64>) -> nalgebra::DMatri
     rows.qr().q().columns(m, n - m).into_owned()
 }
 
-/// 8 m of steel rope in two-node elements between a universal joint on the ground and one on a carriage, which pulls it.
+/// 8 m of steel rope in two-node elements between a universal joint on the ground and one on a carriage,
+/// which pulls it.
 pub fn taut_rope(elements: usize, pull: impl Display, across: impl Display) -> String {
     format!(
         "[gravity]

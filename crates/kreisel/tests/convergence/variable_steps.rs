@@ -167,9 +167,9 @@ fn inverse(counts: &[usize]) -> Vec<f64> {
 }
 
 /// A single moment can hit an oscillation where it is zero, so the largest of the last hundred errors counts.
-/// In λ with
-/// `index3` on SO(3)×R³ and ρ∞ = 0.9 that oscillation, of third order, outweighs the rest with coarser alternating
-/// steps: slopes 2.56, 2.62, 2.43 come before the 2.15 here, and 2.00 with ρ∞ = 0.6, which damps it.
+/// In λ with `index3` on SO(3)×R³ and ρ∞ = 0.9 that oscillation, of third order, outweighs the rest with
+/// coarser alternating steps: slopes 2.56, 2.62, 2.43 come before the 2.15 here, and 2.00 with ρ∞ = 0.6,
+/// which damps it.
 #[test]
 fn strongly_varying_steps_keep_second_order_in_every_component() {
     for (sequence, counts) in [

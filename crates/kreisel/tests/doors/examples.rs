@@ -25,7 +25,8 @@ use kreisel::run::{Checkpoint, CheckpointHeader, Recorder, ResultFiles};
 fn a_model_that_was_read_swings_for_half_a_period() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/pendulum.toml");
     let time = read_model::run(path).unwrap();
-    // The period 2π/ω / AGM(1, cos 45°) of a thin rod that is released from the horizontal, with ω² = 3g/(2l).
+    // The period 2π/ω / AGM(1, cos 45°) of a thin rod that is released from the horizontal, with ω² =
+    // 3g/(2l).
     let (mut a, mut b) = (1.0_f64, 0.5_f64.sqrt());
     for _ in 0..6 {
         (a, b) = (0.5 * (a + b), (a * b).sqrt());

@@ -8,7 +8,8 @@ use kreisel::part::{kinds, parts};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// What a schema has against a value, with the place of it. Knows the words that ours uses, and refuses others.
+/// What a schema has against a value, with the place of it. Knows the words that ours uses, and refuses
+/// others.
 fn faults(root: &Value, schema: &Value, value: &Value, place: &str) -> Vec<String> {
     let mut faults = Vec::new();
     for (word, rule) in schema.as_object().unwrap() {

@@ -131,7 +131,8 @@ fn a_stop_by_the_residual_without_tolerances_is_refused_in_rust_too() {
 fn velocities_are_projected_at_the_times_that_are_named() {
     let [between, at] = hidden_residuals("[0.7, 0.2]");
     let [_, without] = hidden_residuals("[0.2]");
-    // Without a projection it is h² B r, some 1e-2; a projection leaves rounding errors of velocities of 150 rad/s.
+    // Without a projection it is h² B r, some 1e-2; a projection leaves rounding errors of velocities of 150
+    // rad/s.
     assert!(between > 1e-3 && without > 1e-3, "{between:e} {without:e}");
     assert!(at < 1e-11, "{at:e}");
 }

@@ -54,8 +54,8 @@ fn an_integrator_starts_at_zero_and_given_values_are_kept() {
     within("step response", difference(&run, "rise.output", |t| 6.0 * (1.0 - (-10.0 * t).exp())), 1e-4);
 }
 
-/// Where no steady start exists, the fastest state of the start is told with its rate: 2 (−x + u) at x = 0, with
-/// u = 1 + 3·2 + x (an integrator in disguise, singular) or u = 1 + 3·2 + x² (no real root of −x + u).
+/// Where no steady start exists, the fastest state of the start is told with its rate: 2 (−x + u) at x = 0,
+/// with u = 1 + 3·2 + x (an integrator in disguise, singular) or u = 1 + 3·2 + x² (no real root of −x + u).
 #[test]
 fn a_steady_start_that_does_not_exist_is_told() {
     let feeder = "[[state-space]]\nname = 'feeder'\ninputs = ['2']\na = [-1]\nb = [0]\nc = [0]\nd = [3]\n";

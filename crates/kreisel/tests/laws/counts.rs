@@ -6,8 +6,8 @@ use crate::common::{difference, model, read, within};
 use kreisel::machine::{Mobility, SettingTexts};
 use kreisel::run::{Recorder, RunStatistics, Trajectory};
 
-/// Moments of inertia 1 and 0.5, ratio 2, torque 3 on the first: it accelerates by 3/(1 + 2² · 0.5) = 1, and the
-/// gear turns the second with 0.5 · 2.
+/// Moments of inertia 1 and 0.5, ratio 2, torque 3 on the first: it accelerates by 3/(1 + 2² · 0.5) = 1, and
+/// the gear turns the second with 0.5 · 2.
 #[test]
 fn the_torque_of_a_gear_is_that_on_the_second_body_of_the_second_joint() {
     let wheel = |name: &str, inertia: f64, x: f64| {

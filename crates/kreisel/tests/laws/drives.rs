@@ -1,7 +1,7 @@
 //! Drives, gears and couplings against closed forms, over many turns.
 //!
-//! What a drive, gear or coupling leads is exact but for Newton's tolerance (1e-12 of each increment, 1e-10 of what it
-//! belongs to) and the roundings of angles over many turns; other tolerances say their reason.
+//! What a drive, gear or coupling leads is exact but for Newton's tolerance (1e-12 of each increment, 1e-10
+//! of what it belongs to) and the roundings of angles over many turns; other tolerances say their reason.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
@@ -103,8 +103,8 @@ fn a_driven_crank_turns_beyond_a_full_turn_with_the_torque_of_its_weight() {
             assert!((centre - expected).norm() < 1e-10, "{method:?} at {}: {centre}", state.time);
             // Constant speed about y, which turns x towards −z: only the weight needs a torque, −m g r cos φ.
             // With constant velocity on SE(3) the method is exact. Times are rounded by ε t/2 = 4e-16 s,
-            // angles by 4e-15 rad, and
-            // `index3` divides second differences of that by β h² and magnifies them ten times in its transients.
+            // angles by 4e-15 rad, and `index3` divides second differences of that by β h² and magnifies them
+            // ten times in its transients.
             let tolerance = if method == INDEX3 { 4e-9 } else { 1e-9 };
             let (torque, _) = reaction(&machine, "motor", state);
             close(torque.y, -2.0 * G * 0.3 * angle.cos(), tolerance, "torque");

@@ -99,8 +99,9 @@ fn a_speed_that_jumps_is_told_and_moves_the_machine_as_an_impact() {
     assert!((note.number.unwrap() - 3.0).abs() < 1e-9 && note.time == Some(0.5) && !note.doubt, "{note:?}");
     assert!(note.text.contains("`displacement` of the drive `motor`"), "{}", note.text);
     assert!(note.text.contains("from 0 to 3 m/s at once at t = 0.5 s:"), "{}", note.text);
-    // The impulse m l v turns the bar about its hinge by m l v/(J + m l²) = 1.5/0.35, and it goes on with that speed: nothing
-    // but the hinge acts, whose slide moves steadily. Steps of h make an error of (ωh)²/12 of the angle, 2.1 rad, at most.
+    // The impulse m l v turns the bar about its hinge by m l v/(J + m l²) = 1.5/0.35, and it goes on with
+    // that speed: nothing but the hinge acts, whose slide moves steadily. Steps of h make an error of
+    // (ωh)²/12 of the angle, 2.1 rad, at most.
     let run = machine.simulate().unwrap();
     let turned = |t: f64| 1.5 / 0.35 * (t - 0.5).max(0.0);
     within("bar", difference(&run, "hinge.angle", turned), 3.3e-6);

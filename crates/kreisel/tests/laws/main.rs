@@ -1,4 +1,5 @@
-//! What every machine must obey: forces, joints, contacts and beams against closed forms, energy and independent computations.
+//! What every machine must obey: forces, joints, contacts and beams against closed forms, energy and
+//! independent computations.
 
 mod assembly;
 mod beams;

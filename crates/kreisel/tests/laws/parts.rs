@@ -1,5 +1,5 @@
-//! The contract of every kind of part, on the machine of its sample at random motions: derivatives are those of
-//! the equations, power is stored, lost or applied, and a machine without ground does not see where it is.
+//! The contract of every kind of part, on the machine of its sample at random motions: derivatives are those
+//! of the equations, power is stored, lost or applied, and a machine without ground does not see where it is.
 //!
 //! A new kind is checked without a line here.
 
@@ -20,7 +20,8 @@ use crate::system::{all_equations, check_derivatives, noise};
 /// Random motions of each sample: enough for shapes that touch in every fourth.
 const MOTIONS: u64 = 24;
 
-/// A motion near the initial one, whatever the constraints say. What the machine remembers is that of its start.
+/// A motion near the initial one, whatever the constraints say. What the machine remembers is that of its
+/// start.
 fn random_motion(machine: &Machine, seed: u64) -> Values {
     let plan = machine.plan().unwrap();
     let mut motion = machine.start(&plan).unwrap().integration().values().clone();
@@ -176,7 +177,8 @@ fn a_machine_without_ground_moves_alike_wherever_it_is() {
             let found = all_equations(system, &there.point());
             let size = 1.0 + largest(&expected);
             for (index, (expected, found)) in expected.iter().zip(&found).enumerate() {
-                // Positions of 4 m are rounded at 1e-15 m; stiffnesses up to 1e5 times the forces multiply this.
+                // Positions of 4 m are rounded at 1e-15 m; stiffnesses up to 1e5 times the forces multiply
+                // this.
                 let error = (expected - found).abs();
                 assert!(error < 1e-10 * size, "{}: equation {index}: {expected} {found}", entry.kind.name);
             }

@@ -47,8 +47,8 @@ impl Start {
     }
 }
 
-/// A slider-crank in the plane of x and y: crank of 0.2 m at 60°, rod of 0.5 m, slider along x. Keys of crank,
-/// rod and slider may be added, and masses of the rod and slider chosen.
+/// A slider-crank in the plane of x and y: crank of 0.2 m at 60°, rod of 0.5 m, slider along x. Keys of
+/// crank, rod and slider may be added, and masses of the rod and slider chosen.
 fn slider_crank(keys: [&str; 3], masses: [f64; 2]) -> String {
     let [crank, rod, slider] = keys;
     let [rod_mass, slider_mass] = masses;
@@ -425,8 +425,8 @@ fn in_a_loop_a_coordinate_is_a_condition_and_the_machine_stays_on_the_drawn_bran
 
 #[test]
 fn coordinates_that_a_loop_does_not_allow_are_told_with_their_line() {
-    // The rod leans by at most asin(0.2/0.5) = 0.41; it is drawn at asin(0.2 sin 60°/0.5) = 0.35, so that the slider
-    // turns on it by 0.06 at most.
+    // The rod leans by at most asin(0.2/0.5) = 0.41; it is drawn at asin(0.2 sin 60°/0.5) = 0.35, so that the
+    // slider turns on it by 0.06 at most.
     for (bearing, eye) in [("", "angle = 0.1"), ("angle = 0.3", "angle = 0.2")] {
         let error =
             Machine::from_text("m.toml", &turned_slider_crank(bearing, eye)).err().unwrap().render(false);

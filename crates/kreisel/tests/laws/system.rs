@@ -168,7 +168,8 @@ fn tangents_are_the_derivatives_of_the_equations_on_every_group() {
         assert_close("gradient rate", &exact.gradient_rate, &differenced.gradient_rate);
         let by_differences = curvature(&Differenced(&system), &at);
         for (exact, differenced) in curvature(&system, &at).iter().zip(&by_differences) {
-            // Differences of velocities of 1 over 6e-6 s are good to some 1e-10; frames at a distance have more.
+            // Differences of velocities of 1 over 6e-6 s are good to some 1e-10; frames at a distance have
+            // more.
             assert!((exact - differenced).abs() < 1e-7, "{groups:?}: curvature {exact}, {differenced}");
         }
         check_gradient(&system, &at, &exact.gradient);

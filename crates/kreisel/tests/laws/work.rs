@@ -1,4 +1,5 @@
-//! What a step costs, counted in multiplications and iterations: no clock, so that cliffs are seen on any computer.
+//! What a step costs, counted in multiplications and iterations: no clock, so that cliffs are seen on any
+//! computer.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
@@ -68,7 +69,8 @@ fn work_per_node(name: &str, n: usize, method: Method) -> f64 {
 }
 
 /// Rows and chains cost as much per body at twice the size. A net of n × n knots has separators of n knots: a
-/// band of that width takes n⁴ multiplications for n² knots, four times as many per knot, and a good order fewer.
+/// band of that width takes n⁴ multiplications for n² knots, four times as many per knot, and a good order
+/// fewer.
 #[test]
 fn work_per_body_does_not_grow_when_n_is_doubled() {
     let with_n = models().into_iter().filter(|name| {

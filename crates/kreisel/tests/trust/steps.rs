@@ -14,7 +14,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::common::{self, column, difference, within};
 
-/// An arm on a hinge that turns, and a filter of its angle: the rate of the filter's state is rounding at the start.
+/// An arm on a hinge that turns, and a filter of its angle: the rate of the filter's state is rounding at the
+/// start.
 const ARM: &str = r#"
 [[body]]
 name = "arm"
@@ -56,7 +57,8 @@ fn simulate(machine: &Machine) -> Result<Trajectory, String> {
     if end == plan.end_time { Ok(trajectory) } else { Err(format!("ended at {end} s")) }
 }
 
-/// A chain on hinges that turns about the first of them as one piece, and blocks that are fed by it and by each other.
+/// A chain on hinges that turns about the first of them as one piece, and blocks that are fed by it and by
+/// each other.
 fn controlled_chain(random: &mut ChaCha8Rng) -> String {
     let mut vector = |size: f64| Vector3::from_fn(|_, _| size * random.random_range(-1.0..1.0));
     let list = |vector: Vector3| format!("{:?}", vector.as_slice());
@@ -203,7 +205,8 @@ fn rounding_does_not_end_a_run_far_from_the_origin() {
 fn no_step_turns_a_part_further_than_it_can_follow() {
     let texts = settings(&[("step", "auto"), ("rtol", "4e-3")]);
     let run = simulate(&common::model("gear-pair", &[], &texts)).unwrap();
-    // Inertias ½ m r², that of the wheel by the square of the ratio; torque 5 N m against 0.08 N m s/rad at the pinion.
+    // Inertias ½ m r², that of the wheel by the square of the ratio; torque 5 N m against 0.08 N m s/rad at
+    // the pinion.
     let inertia = 0.5 * 1.2 * 0.05 * 0.05 + 0.4 * 0.4 * 0.5 * 7.5 * 0.125 * 0.125;
     let (time, speed) = (inertia / 0.08, 5.0 / 0.08);
     let exact = |t: f64| speed * (t - time * (1.0 - (-t / time).exp()));
@@ -310,8 +313,8 @@ fn wire(settings: &str) -> Machine {
 
 #[test]
 fn a_weight_on_a_thin_wire_swings_like_a_pendulum() {
-    // Vibrations of the wire's sections are far faster than any step that the swing needs. Whether the
-    // method damps them all (a radius of 0) or hardly, and whoever chooses the steps, the swing must come out.
+    // Vibrations of the wire's sections are far faster than any step that the swing needs. Whether the method
+    // damps them all (a radius of 0) or hardly, and whoever chooses the steps, the swing must come out.
     for settings in ["rtol = 1e-2\nspectral-radius = 0", "accuracy = 1e-2"] {
         let run = simulate(&wire(settings)).unwrap();
         // v₀/ω sin ωt with ω² = g/L: the wire has 1.6e-3 of the mass, and stretches by 5e-4 of its length.

@@ -40,8 +40,8 @@ fn steady_spin_is_followed_at_any_step() {
     assert_eq!(large_turns(&tumbling.unwrap()).len(), 1);
 }
 
-/// The largest turns that methods follow, in rad, as their entries state them: on SE(3), and with positions and rotations side by
-/// side.
+/// The largest turns that methods follow, in rad, as their entries state them: on SE(3), and with positions
+/// and rotations side by side.
 const LIMITS: [(&str, [Option<f64>; 2]); 7] = [
     ("index2", [Some(0.5), Some(0.75)]),
     ("index3", [Some(0.5), Some(1.4)]),

@@ -167,8 +167,8 @@ fn two_rods(x: f64, velocity: f64, lengths: [f64; 2]) -> String {
 
 #[test]
 fn positions_and_velocities_that_do_not_fit_are_corrected_where_they_can_be() {
-    // Both rods are 1.25 m: the ball belongs on the circle x = 1, y² + z² = 0.5625, and moves along it. A stated velocity
-    // is corrected up to a hundredth of it.
+    // Both rods are 1.25 m: the ball belongs on the circle x = 1, y² + z² = 0.5625, and moves along it. A
+    // stated velocity is corrected up to a hundredth of it.
     let refused = machine(&two_rods(1.1, 0.7, [1.25; 2]));
     let Err(error) = refused.start(&refused.plan().unwrap()) else { panic!("it was started") };
     let words = error.to_string();

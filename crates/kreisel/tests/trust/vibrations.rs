@@ -14,7 +14,8 @@ fn vibrations(machine: &Machine) -> Vec<Value> {
     notes.filter(|note| kinds.contains(&note["kind"].as_str().unwrap())).collect()
 }
 
-/// Two masses of 1 kg on springs along guides: one swings at 1000 rad/s with an amplitude, the other at 1 rad/s with 1 m.
+/// Two masses of 1 kg on springs along guides: one swings at 1000 rad/s with an amplitude, the other at 1
+/// rad/s with 1 m.
 fn springs(amplitude: f64, settings: &str) -> Machine {
     let spring = |name: &str, y: f64, amplitude: f64, stiffness: f64| {
         format!(
@@ -39,7 +40,8 @@ fn what_alternates_from_step_to_step_is_told_with_its_amplitude() {
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!((&told[0]["kind"], &told[0]["subject"]), (&"unresolved-vibrations".into(), &"stiff".into()));
     assert_eq!(told[0]["doubt"], true);
-    // An amplitude of 0.1 m is 5 % of the range; the method damps by a tenth a step, and ten steps are looked at.
+    // An amplitude of 0.1 m is 5 % of the range; the method damps by a tenth a step, and ten steps are looked
+    // at.
     let part = told[0]["number"].as_f64().unwrap();
     assert!((0.01..0.06).contains(&part), "{part}");
     // A thousandth of it moves nothing, and rules the accelerations: 100 m/s² beside 1 m/s².

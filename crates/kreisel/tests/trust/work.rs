@@ -123,8 +123,8 @@ fn steps_of_the_heavy_top_take_one_iteration_nearly_always() {
     }
 }
 
-/// Positions in a chain of 300 m carry more rounding into the turns of links of 0.1 m than those in one of 1 m: no
-/// reason to iterate.
+/// Positions in a chain of 300 m carry more rounding into the turns of links of 0.1 m than those in one of 1
+/// m: no reason to iterate.
 #[test]
 fn a_long_chain_takes_as_many_iterations_a_step_as_a_short_one() {
     let [short, long] = [&[("n", "10")], &[("n", "3000")]].map(|parameters| {

@@ -8,8 +8,8 @@ use kreisel::part::{self, MachineReader};
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
-/// The model file and what is changed in it from outside. All of it is the group `Model`, by which `kreisel run` knows that a
-/// model is given; a run that goes on has none.
+/// The model file and what is changed in it from outside. All of it is the group `Model`, by which `kreisel
+/// run` knows that a model is given; a run that goes on has none.
 #[derive(Debug, clap::Args, Serialize, Deserialize)]
 pub struct Model<const IN_TIME: bool = true> {
     /// The model file

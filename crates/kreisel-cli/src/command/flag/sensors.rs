@@ -4,7 +4,8 @@ use crate::command::CommandError;
 use kreisel::report::Recording;
 use kreisel::results::{CsvTable, find_signal};
 
-/// The signals that whoever names none wants to see: the model's own sensors, or joint coordinates, or positions.
+/// The signals that whoever names none wants to see: the model's own sensors, or joint coordinates, or
+/// positions.
 pub fn own(recording: &Recording) -> Vec<usize> {
     let names: Vec<&str> = recording.table.signals.iter().map(|signal| signal.name.as_str()).collect();
     let indices = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
@@ -27,7 +28,8 @@ pub fn own(recording: &Recording) -> Vec<usize> {
 /// Most signals that are shown without being asked for: a colour each.
 const MAX_OWN: usize = 7;
 
-/// Signals of a table, as indices, that the patterns name; each once, in the order of the table within a pattern.
+/// Signals of a table, as indices, that the patterns name; each once, in the order of the table within a
+/// pattern.
 ///
 /// A name without its last words stands for all components.
 pub fn chosen(table: &CsvTable, patterns: &[String]) -> Result<Vec<usize>, CommandError> {

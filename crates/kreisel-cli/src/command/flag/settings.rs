@@ -1,4 +1,5 @@
-//! The flags that take the place of `[simulation]`, one for each row of the library's table of settings that has one.
+//! The flags that take the place of `[simulation]`, one for each row of the library's table of settings that
+//! has one.
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use kreisel::machine::{SETTINGS, Setting, SettingTexts};

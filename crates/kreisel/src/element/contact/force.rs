@@ -160,8 +160,8 @@ impl Touching {
 }
 
 impl Touching {
-    /// Rate of the bristles: they begin to bend over a short depth. None straightens while surfaces touch: what rests so
-    /// lightly that it is not engaged as a whole would creep.
+    /// Rate of the bristles: they begin to bend over a short depth. None straightens while surfaces touch:
+    /// what rests so lightly that it is not engaged as a whole would creep.
     pub fn bristle_rate(&self) -> Vector3 {
         self.engagement().0 * self.friction_force.rate
     }

@@ -209,7 +209,8 @@ pub struct LuGreFriction {
 /// where surfaces meet.
 const ENGAGEMENT: f64 = 0.1;
 
-/// Time in s in which bristles straighten that touch nothing. A choice: a body that comes back later finds them straight.
+/// Time in s in which bristles straighten that touch nothing. A choice: a body that comes back later finds
+/// them straight.
 const STRAIGHTENING: f64 = 1e-3;
 
 impl LuGreFriction {

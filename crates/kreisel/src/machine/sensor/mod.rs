@@ -54,7 +54,8 @@ pub struct NamedSensor {
     pub name: String,
     /// What measures.
     pub sensor: Arc<dyn Sensor>,
-    /// The coordinate that it shows, if it shows one: forces may use it, and full turns of angles are counted.
+    /// The coordinate that it shows, if it shows one: forces may use it, and full turns of angles are
+    /// counted.
     pub coordinate: Option<MeasuredCoordinate>,
     /// The arrow by which it is drawn, if it is a vector in world axes.
     pub arrow: Option<Arrow>,

@@ -56,7 +56,8 @@ pub struct BodyMomentum {
 }
 
 impl BodyMomentum {
-    /// Both momenta of a body with its mass in kg and its inertia about the centre of mass in body axes, in kg m².
+    /// Both momenta of a body with its mass in kg and its inertia about the centre of mass in body axes, in
+    /// kg m².
     pub fn both(body: &str, node: NodeId, mass: f64, inertia: Matrix3) -> [NamedSensor; 2] {
         [("momentum", Momentum::Linear), ("angular-momentum", Momentum::Angular)]
             .map(|(word, of)| NamedSensor::new(format!("{body}.{word}"), Self { node, mass, inertia, of }))

@@ -1,4 +1,5 @@
-//! Sensors of sections of beams: strains, forces, the way from the initial place, and the motion between nodes.
+//! Sensors of sections of beams: strains, forces, the way from the initial place, and the motion between
+//! nodes.
 
 use super::frame::{FrameQuantity, FrameSensor};
 use super::section_force::{ElementSection, SectionSide};

@@ -1,25 +1,27 @@
 //! Forces in the sections of a beam, by the balance of what acts on a part of an element.
 //!
-//! What an element does to its sections, r, balances at every node what others do there, however coarse the mesh is. A
-//! section at a node carries a share σ of what acts along the element: inertia, weight and load. So the forces in the end
-//! sections A and B, and what others do to the middle section M of an element with three, are
+//! What an element does to its sections, r, balances at every node what others do there, however coarse the
+//! mesh is. A section at a node carries a share σ of what acts along the element: inertia, weight and load.
+//! So the forces in the end sections A and B, and what others do to the middle section M of an element with
+//! three, are
 //!
 //! ```text
 //! n_A = −(r_A + σ_A),   n_B = r_B + σ_B,   P = r_M + σ_M
 //! ```
 //!
-//! with the sign of the equilibrium, M v̇ + g = 0. A free end has none, a support has its reaction, and on the two sides of a node
-//! the forces differ by what acts on it from outside and by nothing else. Within the element they follow from the
-//! balance of the part between A and the section at x, with the shares spread over the length by the polynomial that has
-//! their values at the nodes, σ′,
+//! with the sign of the equilibrium, M v̇ + g = 0. A free end has none, a support has its reaction, and on
+//! the two sides of a node the forces differ by what acts on it from outside and by nothing else. Within the
+//! element they follow from the balance of the part between A and the section at x, with the shares spread
+//! over the length by the polynomial that has their values at the nodes, σ′,
 //!
 //! ```text
 //! f(x) = f_A + ∫ σ′ ds − f_P,   m(x) = m_A + (r_A − r_x) × f_A + ∫ (r − r_x) × σ′ ds − m_P − (r_M − r_x) × f_P
 //! ```
 //!
-//! (P only behind M), or of the part between the section and B. Both are right for forces along the axis of the initial length. They differ by
-//! torques along the length and by what curvature does to the integral; their mean, weighted with the distance from
-//! the other end, shares this out evenly and meets the values at the nodes. So forces are as good as the motion of the nodes.
+//! (P only behind M), or of the part between the section and B. Both are right for forces along the axis of
+//! the initial length. They differ by torques along the length and by what curvature does to the integral;
+//! their mean, weighted with the distance from the other end, shares this out evenly and meets the values at
+//! the nodes. So forces are as good as the motion of the nodes.
 
 use super::Reading;
 use crate::element::beam::{BeamStrain, Section, Weights};

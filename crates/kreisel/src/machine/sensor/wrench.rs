@@ -117,8 +117,8 @@ impl Sensor for AppliedWrench {
     }
 }
 
-/// Shows what an element between two frames exerts on the body of the second, about the origin of that frame, in
-/// world axes.
+/// Shows what an element between two frames exerts on the body of the second, about the origin of that frame,
+/// in world axes.
 pub struct ConnectionWrench {
     element: usize,
     part: WrenchPart,
@@ -198,7 +198,8 @@ impl Sensor for ForceAlong {
         number(if self.is_torque() { "Nm" } else { "N" })
     }
 
-    /// A force f along the coordinate x exerts f ∇x on each of its bodies, so that f = w·∇x/|∇x|² on any of them.
+    /// A force f along the coordinate x exerts f ∇x on each of its bodies, so that f = w·∇x/|∇x|² on any of
+    /// them.
     fn read(&self, at: &Reading, out: &mut Vec<f64>) {
         let gradient = self.coordinate.gradient(&relative(at, &self.nodes, &self.frames));
         let [first, second] = [0, 6].map(|row| gradient.fixed_rows::<6>(row).into_owned());

@@ -31,7 +31,8 @@ pub struct RunSettings {
     pub(crate) end_time: Option<f64>,
     /// Step size; absent if nobody says it, and then the error decides.
     pub(crate) step: Option<StepSize>,
-    /// Accuracy of the whole run, where the error decides on steps and they keep to no tolerance of their own.
+    /// Accuracy of the whole run, where the error decides on steps and they keep to no tolerance of their
+    /// own.
     pub(crate) accuracy: f64,
     /// Whether a tolerance is given that steps keep to one by one.
     pub(crate) is_local: bool,
@@ -45,7 +46,8 @@ pub struct RunSettings {
     pub(crate) max_step: Option<f64>,
     /// First step in s; absent to have it chosen.
     pub(crate) initial_step: Option<f64>,
-    /// Distance of output times in s; absent for a thousandth of the run with an accuracy, and for every step without.
+    /// Distance of output times in s; absent for a thousandth of the run with an accuracy, and for every step
+    /// without.
     pub(crate) output_step: Option<f64>,
     /// Method with its options and parameters, tolerances of Newton's iteration, scaling of forces; its step
     /// is that of the plan.
@@ -107,8 +109,8 @@ pub enum StepSize {
     Auto,
 }
 
-/// Output times of a run with an accuracy when their distance is not given; and a run by the error is taken to have so many
-/// steps until they show.
+/// Output times of a run with an accuracy when their distance is not given; and a run by the error is taken
+/// to have so many steps until they show.
 const PARTS: f64 = 1000.0;
 
 /// Tolerance of single steps in parts of the accuracy that was asked for, where only steps are controlled. A
@@ -195,8 +197,9 @@ pub struct RunPlan {
     pub output_step: Option<f64>,
     /// Settings of the integrator, the step among them.
     pub integration: Settings,
-    /// Accuracy of the whole run, in lengths of the machine or of its way and in rad; the tolerance of its steps is then found
-    /// from coarser runs. Absent where it keeps to the one that it has. See [`RunPlan::locally`].
+    /// Accuracy of the whole run, in lengths of the machine or of its way and in rad; the tolerance of its
+    /// steps is then found from coarser runs. Absent where it keeps to the one that it has. See
+    /// [`RunPlan::locally`].
     pub accuracy: Option<f64>,
     /// Whether runs with larger steps tell how large the error is.
     pub error_estimate: bool,
@@ -207,8 +210,8 @@ pub struct RunPlan {
 }
 
 impl RunPlan {
-    /// The plan of a run that is made once, though an accuracy is asked for: its steps keep to a tolerance one by one. It says
-    /// so, with the reason.
+    /// The plan of a run that is made once, though an accuracy is asked for: its steps keep to a tolerance
+    /// one by one. It says so, with the reason.
     #[must_use]
     pub fn locally(mut self, reason: &str) -> Self {
         if let (Some(accuracy), Some(control)) = (self.accuracy.take(), &self.integration.error_control) {

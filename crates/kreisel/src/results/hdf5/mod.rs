@@ -16,9 +16,8 @@
 //! never looked at, and what lies before is written over with the same bytes. Linux breaks off the write of a
 //! killed process between two pages only; the superblock and each node of an index lie within one page. So a
 //! process may die at any moment, and the file reads as it was after the last flush, all tables alike.
-//! (Without power the order of writes is the disk's affair; only
-//! [`Hdf5File::sync`] waits for it.) Memory holds one chunk of each table and the right edge of its index, however
-//! long the run.
+//! (Without power the order of writes is the disk's affair; only [`Hdf5File::sync`] waits for it.) Memory
+//! holds one chunk of each table and the right edge of its index, however long the run.
 //!
 //! The crate hdf5-pure, with which the tests read these files back, was tried for writing: it appends to
 //! tables of one dimension only, and the points of a VTKHDF file have two.

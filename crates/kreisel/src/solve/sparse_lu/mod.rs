@@ -19,10 +19,11 @@
 //! # Why the pivot blocks have full rank
 //!
 //! A step can fail only if a leading block of the matrix in elimination order is singular. That block is
-//! `[[M', B'ᵀ], [B', 0]]` with the primaries and multipliers eliminated so far; it is regular if M' is definite
-//! on the kernel of B' and the rows of B' are independent. Late multipliers have whole rows in B', so these
-//! are independent if the rows of B are, however many loops close at one body. But a hub would gather the
-//! multipliers of all its arms in one dense front, and in a lattice every joint would wait for large fronts.
+//! `[[M', B'ᵀ], [B', 0]]` with the primaries and multipliers eliminated so far; it is regular if M' is
+//! definite on the kernel of B' and the rows of B' are independent. Late multipliers have whole rows in B',
+//! so these are independent if the rows of B are, however many loops close at one body. But a hub would
+//! gather the multipliers of all its arms in one dense front, and in a lattice every joint would wait for
+//! large fronts.
 //!
 //! So multipliers get owners: a maximum matching, found by augmenting paths, in which a primary owns at most
 //! one multiplier, of not more rows than it has unknowns (those of a joint and its drive, which meet the same
@@ -335,8 +336,8 @@ impl SparseLu {
         ratio < SUSPICIOUS_RATIO && !self.is_compliant(place, ratio, values)
     }
 
-    /// Whether a pivot is as small as the compliance of its row makes it. The last of some dependent rows keeps
-    /// the compliance of all of them: ε Σ nⱼ² with nᵀB = 0 and its own nⱼ = 1.
+    /// Whether a pivot is as small as the compliance of its row makes it. The last of some dependent rows
+    /// keeps the compliance of all of them: ε Σ nⱼ² with nᵀB = 0 and its own nⱼ = 1.
     fn is_compliant(&self, place: usize, ratio: f64, values: &[f64]) -> bool {
         let unknown = self.symbolic.unknown_at[place] as usize;
         let shift = self.regularization.as_ref().map_or(0.0, |(_, shifter)| shifter.shift[place]);

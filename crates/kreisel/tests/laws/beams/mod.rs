@@ -291,8 +291,8 @@ fn cantilever(elements: &str, rest: &str) -> Trajectory {
     damped_beam(&keys, rest).simulate().unwrap()
 }
 
-/// Rolls the cantilever by a moment at a node of its end into an arc of a quarter turn, and compares what sensors see:
-/// κ = M/EI = 1.57/2 1/m about z, x = sin(κs)/κ, y = (1 − cos(κs))/κ.
+/// Rolls the cantilever by a moment at a node of its end into an arc of a quarter turn, and compares what
+/// sensors see: κ = M/EI = 1.57/2 1/m about z, x = sin(κs)/κ, y = (1 − cos(κs))/κ.
 fn is_rolled_into_an_arc(elements: &str, end: &str) {
     let kappa = std::f64::consts::FRAC_PI_4;
     let sensor = |of: &str, quantity: &str| format!("[[sensor]]\nof = \"{of}\"\nquantity = \"{quantity}\"\n");
@@ -437,8 +437,9 @@ fn rayleigh_damping_has_the_ratios_that_were_asked_for() {
 
 #[test]
 fn gravity_and_both_groups_give_the_same_swing() {
-    // Two nodes an element: the nodes of three turn so easily that this step does not resolve what damping takes from
-    // their first oscillations, 0.2 J of 6 J; with a step of 0.5 ms both orders have a balance of 2e-5 J.
+    // Two nodes an element: the nodes of three turn so easily that this step does not resolve what damping
+    // takes from their first oscillations, 0.2 J of 6 J; with a step of 0.5 ms both orders have a balance of
+    // 2e-5 J.
     let run = |group: &str| {
         machine(&format!(
             "[simulation]

@@ -85,8 +85,8 @@ fn a_pull_beyond_the_shear_stiffness_is_told() {
 
 #[test]
 fn a_taut_rope_has_the_frequencies_of_a_string() {
-    // k/(2 l) √(N/m) √(1 + k² π² EI/(N l²)), with the stretched rope's length and mass per length; each twice, in
-    // both planes.
+    // k/(2 l) √(N/m) √(1 + k² π² EI/(N l²)), with the stretched rope's length and mass per length; each
+    // twice, in both planes.
     let [length, mass] = [8.01, 1.6 * 8.0 / 8.01];
     let string = |k: f64| {
         k / (2.0 * length) * (20e3 / mass).sqrt() * (1.0 + (k * PI / length).powi(2) * 50.0 / 20e3).sqrt()

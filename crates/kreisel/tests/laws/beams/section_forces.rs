@@ -1,5 +1,5 @@
-//! Section forces against the balance of what acts beyond a section, on random beams, and their order where a beam is held more
-//! than statics needs.
+//! Section forces against the balance of what acts beyond a section, on random beams, and their order where a
+//! beam is held more than statics needs.
 
 use super::machine;
 use crate::common::column;
@@ -37,7 +37,8 @@ fn balance(acts: &[Acts], per_length: Vector3, x: f64, before: bool) -> [Vector3
     [force, torque]
 }
 
-/// What the supports of a hinged beam do: the left one holds the point and the turn about x, the right one only y and z.
+/// What the supports of a hinged beam do: the left one holds the point and the turn about x, the right one
+/// only y and z.
 fn hinged(acts: &[Acts], per_length: Vector3) -> [Acts; 2] {
     let [force, torque] = balance(acts, per_length, 0.0, true);
     // About the left end r × F_right balances the rest: (0, −L F_z, L F_y).
@@ -73,7 +74,8 @@ fn value(machine: &Machine, at: &kreisel::statics::Equilibrium, name: &str) -> V
     Vector3::from_column_slice(&out)
 }
 
-/// So stiff that a load of 1 N moves a beam by a millionth of its length, and so soft that forces are not rounded by more.
+/// So stiff that a load of 1 N moves a beam by a millionth of its length, and so soft that forces are not
+/// rounded by more.
 const SECTION: &str = "section.stiffness-matrix = [
     [2e6, 0, 0, 0, 0, 0], [0, 3e6, 0, 0, 0, 0], [0, 0, 4e6, 0, 0, 0],
     [0, 0, 0, 5e7, 0, 0], [0, 0, 0, 0, 2e7, 0], [0, 0, 0, 0, 0, 1e7]]

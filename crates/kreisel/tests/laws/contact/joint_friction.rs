@@ -1,8 +1,8 @@
 //! Friction in joints: forces, bristles and their derivatives are those of dual numbers, by the motion, by
 //! bristles and by λ.
 //!
-//! Tolerances against the second computation are some hundred roundings of the largest force or rate; derivatives have a
-//! digit less.
+//! Tolerances against the second computation are some hundred roundings of the largest force or rate;
+//! derivatives have a digit less.
 
 use kreisel::element::contact::{CoulombFriction, Friction, LuGreFriction};
 use kreisel::element::{Bearing, JointFriction, SlidingMotion, StateId};

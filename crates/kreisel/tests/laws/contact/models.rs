@@ -67,8 +67,8 @@ fn the_chain_of_capsules_comes_to_rest_on_the_floor_that_carries_it() {
 
 #[test]
 fn the_arm_on_the_stop_keeps_its_energy_to_the_accuracy() {
-    // The energy follows the error of the motion: what is lost in impacts and vibrations stays below the accuracy,
-    // and falls with it.
+    // The energy follows the error of the motion: what is lost in impacts and vibrations stays below the
+    // accuracy, and falls with it.
     let lost = |accuracy: f64| {
         let settings = SettingTexts::default().with("accuracy", accuracy.to_string());
         let run = simulate_with("beam-stop", &settings);

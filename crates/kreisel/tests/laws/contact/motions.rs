@@ -67,8 +67,8 @@ fn every_law_loses_what_it_books() {
         "law = 'hertz'\nyoungs-modulus = '1 GPa'\nrestitution = 0.5",
         "law = 'flores'\nyoungs-modulus = '1 GPa'\nrestitution = 0.5",
     ] {
-        // Where in a step the ball touches is chance, and what is booked there is of first order in the step where
-        // the damper sets in: the mean over first steps of 1 to 6 ms.
+        // Where in a step the ball touches is chance, and what is booked there is of first order in the step
+        // where the damper sets in: the mean over first steps of 1 to 6 ms.
         let balance = |rtol: f64| {
             let balances = (1..=6).map(|first| {
                 let run = falling_ball(law, rtol, 0.5, Some(1e-3 * f64::from(first)));

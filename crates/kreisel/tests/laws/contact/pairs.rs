@@ -1,7 +1,7 @@
 //! Every pair of shapes with every law: tangents, balance of forces, turned worlds, energy.
 //!
-//! Where nothing else is said, tolerances are some hundred roundings of the largest force, torque or rate; derivatives have
-//! a digit less, for stiffnesses multiply the roundings of depths.
+//! Where nothing else is said, tolerances are some hundred roundings of the largest force, torque or rate;
+//! derivatives have a digit less, for stiffnesses multiply the roundings of depths.
 
 use kreisel::element::StateId;
 use kreisel::element::contact::{Contact, CoulombFriction, Friction, LuGreFriction, NormalLaw, Surface};
