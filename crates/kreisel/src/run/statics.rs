@@ -172,7 +172,7 @@ impl Machine {
             return None;
         }
         let integration = run.integration();
-        let found = statics::instability_at(&self.system, &integration.values(), integration.redundancy())?;
+        let found = statics::instability_at(&self.system, integration.values(), integration.redundancy())?;
         let what = format!("the run starts at an equilibrium that is unstable in {}", directions(&found));
         Some(self.instability_note(&found, &what).at(self.initial.time))
     }
