@@ -51,14 +51,36 @@ pub struct StatedChange {
 /// Angles between velocities before and after from which on they are told, in rad: as many digits as the
 /// words show.
 const TURNED: f64 = 0.01;
+/// Velocities below this part of those before are none.
+const NONE_LEFT: f64 = 1e-9;
+
+impl StatedChange {
+    /// Sizes before and after in five digits.
+    fn sizes(&self) -> [f64; 2] {
+        let least = NONE_LEFT * self.before.max(self.after);
+        [self.before, self.after].map(|value| match value < least {
+            true => 0.0,
+            false => format!("{value:.4e}").parse::<f64>().unwrap_or(value),
+        })
+    }
+
+    fn turns(&self) -> bool {
+        self.turned > TURNED && self.sizes().iter().all(|size| *size > 0.0)
+    }
+
+    /// Whether the words for it say of a change.
+    fn shows(&self) -> bool {
+        let [before, after] = self.sizes();
+        before != after || self.turns()
+    }
+}
 
 impl fmt::Display for StatedChange {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, unit) = if self.angular { ("angular velocity", "rad/s") } else { ("velocity", "m/s") };
-        let number = |value: f64| format!("{value:.4e}").parse::<f64>().unwrap_or(value);
-        let (before, after) = (number(self.before), number(self.after));
+        let [before, after] = self.sizes();
         write!(out, "the {kind} of {} from {before} {unit} to {after} {unit}", self.name)?;
-        if self.turned > TURNED {
+        if self.turns() {
             write!(out, ", turned by {:.2} rad", self.turned)?;
         }
         Ok(())
@@ -75,8 +97,9 @@ pub(crate) fn changes_in_words(changes: &[StatedChange], misses: &[Miss], verb: 
         words.into_iter().chain(more).collect::<Vec<_>>().join(", ")
     };
     let joints = misses.iter().take(MAX_MISSES).map(|miss| miss.name.clone()).collect();
-    let told = changes.iter().take(MAX_CHANGES).map(ToString::to_string).collect();
-    format!("{} {verb} {}", list(joints, misses.len()), list(told, changes.len()))
+    let shown: Vec<&StatedChange> = changes.iter().filter(|change| change.shows()).collect();
+    let told = shown.iter().take(MAX_CHANGES).map(ToString::to_string).collect();
+    format!("{} {verb} {}", list(joints, misses.len()), list(told, shown.len()))
 }
 
 /// Why initial values are not consistent and cannot be made so.
@@ -120,7 +143,12 @@ pub enum ConsistencyError {
         iterations: usize,
     },
     /// Constraints ask for different velocities or accelerations.
-    #[error("constraints contradict each other in their {level} at the start: {}", in_words(misses))]
+    #[error(
+        "constraints contradict each other in their {level} at the start: {}, in {}; drives and bodies with `fixed = true` must not \
+         ask for different ones: change one of them, or leave it out",
+        in_words(misses),
+        if *level == "velocities" { "m/s or rad/s" } else { "m/s² or rad/s²" }
+    )]
     Contradiction {
         /// `velocities` or `accelerations`.
         level: &'static str,

@@ -157,9 +157,8 @@ const FINE_PARTS: usize = 128;
 /// How near to zero, beside the range of the values, the polynomial must come for a closer look. A choice:
 /// the polynomial of a step that follows the motion is far better than a tenth.
 const CLOSE: f64 = 0.1;
-/// A passage around which the values are this many times those at the ends of the step is a pole. A choice:
-/// values that pass zero are smaller there than at the ends, those at a pole grow without bound as the
-/// bracket shrinks.
+/// A passage is a pole if the values around it grow by more than this factor in the later half of the halvings;
+/// those of a jump stay.
 const POLE: f64 = 4.0;
 /// Part of a bracket that a guess keeps from its ends, so that each guess shortens it by as much at least.
 const MARGIN: f64 = 1e-3;
@@ -423,8 +422,10 @@ impl<'m> EventWatch<'m> {
     fn locate(&mut self, target: EventTarget, pending: &mut dyn Interval) -> Option<f64> {
         let ([mut low, mut below], [mut high, mut above]) = (target.before, target.after);
         let size = |below: f64, above: f64| below.abs().min(above.abs());
-        let (ends, largest) = (size(below, above), below.abs().max(above.abs()));
-        for _ in 0..HALVINGS {
+        let ends = size(below, above);
+        let mut sizes = [ends; HALVINGS + 1];
+        let mut halvings = 0;
+        while halvings < HALVINGS {
             let middle = 0.5 * (low + high);
             let near = high - low <= 0.1 * self.events[target.event].tolerance;
             // What does not become smaller towards the passage may be a pole, and is followed to the last
@@ -438,8 +439,10 @@ impl<'m> EventWatch<'m> {
             } else {
                 (low, below) = (middle, value);
             }
+            halvings += 1;
+            sizes[halvings] = size(below, above);
         }
-        (size(below, above) <= POLE * largest).then_some(high)
+        (sizes[halvings] <= POLE * sizes[halvings / 2]).then_some(high)
     }
 
     /// Improves the end of a step that was computed to land on a passage.

@@ -159,10 +159,18 @@ impl Law {
     /// (`mod(t, 2*pi)`), `turn` says how much one is: nothing moves then.
     pub fn jump_at_corner(&self, from: f64, to: f64, turn: Option<f64>) -> Option<Jump> {
         let longest = if to.is_finite() { to - from } else { 1.0 };
-        self.corners(from, to).into_iter().find_map(|corner| {
+        let corners = self.corners(from, to);
+        corners.iter().enumerate().find_map(|(index, &corner)| {
             // Corners are rounded; before the first time nothing counts.
             let near = CORNER_WIDTH * longest.max(corner.abs());
-            self.jump_within((corner - near).max(from), corner + near, turn)
+            let (before, after) = ((corner - near).max(from), corner + near);
+            // Two corners as close as that, with a change between them, are the two ends of a jump.
+            let ends_a_jump = || {
+                let is_double = corners.get(index + 1).is_some_and(|next| *next < after);
+                let jump = if is_double { self.change_between(before, after, turn) } else { None };
+                jump.map(|jump| Jump { time: corner, ..jump })
+            };
+            self.jump_within(before, after, turn).or_else(ends_a_jump)
         })
     }
 
@@ -170,14 +178,20 @@ impl Law {
     pub fn kinks(&self, from: f64, to: f64) -> Option<(usize, Jump)> {
         let longest = if to.is_finite() { to - from } else { 1.0 };
         let mut fastest = 0.0_f64;
-        let mut kinks: Vec<Jump> = self
-            .corners(from, to)
-            .into_iter()
-            .filter_map(|corner| {
-                let near = CORNER_WIDTH * longest.max(corner.abs());
+        let corners = self.corners(from, to);
+        let mut kinks: Vec<Jump> = corners
+            .iter()
+            .enumerate()
+            .filter_map(|(index, &corner)| {
+                let width = CORNER_WIDTH * longest.max(corner.abs());
+                // The rates of the pieces beside the corner, not of those behind the next one.
+                let [last, next] = [index.checked_sub(1), Some(index + 1)];
+                let beside = [last, next].map(|other| other.and_then(|other| corners.get(other)));
+                let near =
+                    beside.iter().flatten().map(|other| (corner - **other).abs() / 3.0).fold(width, f64::min);
                 let [before, after] = [corner - near, corner + near].map(|time| self.evaluate(time));
                 // A bend is as sharp as it is beside the rates around it.
-                let around = [-1.0, 1.0].map(|side| self.evaluate(corner + side * BESIDE * near).rate.abs());
+                let around = [-1.0, 1.0].map(|side| self.evaluate(corner + side * BESIDE * width).rate.abs());
                 fastest = around.into_iter().filter(|rate| rate.is_finite()).fold(fastest, f64::max);
                 // Both rates at the corner itself: along their slopes.
                 let (before, after) =
@@ -468,6 +482,32 @@ mod tests {
         assert_eq!(kinks(&table(Interpolation::Linear, Outside::Hold)).unwrap().0, 2);
         assert_eq!(kinks(&table(Interpolation::Smooth, Outside::Hold)).unwrap().0, 2);
         assert_eq!(kinks(&table(Interpolation::Smooth, Outside::Continue)), None);
+    }
+
+    #[test]
+    fn a_table_that_changes_between_two_close_points_has_kinks_or_jumps() {
+        let table = |width: f64| {
+            let points = [(0.0, 0.0), (1.0, 0.0), (1.0 + width, 1.0), (2.0, 1.0)];
+            Law::Table(Arc::new(Table::new(&points, Interpolation::Linear, Outside::Hold).unwrap()))
+        };
+        for width in [0.1, 1e-3, 1e-5, 3e-6, 2.1e-6] {
+            let law = table(width);
+            assert_eq!(law.jump_at_corner(0.0, 2.0, None), None, "{width}");
+            let (count, kink) = law.kinks(0.0, 2.0).unwrap();
+            assert_eq!(count, 2, "{width}");
+            let speed = kink.before.abs().max(kink.after.abs());
+            assert!((speed * width - 1.0).abs() < 1e-6, "{width}: {kink:?}");
+        }
+        // In less than a millionth of the run nothing moves: it is elsewhere.
+        for width in [1.9e-6, 1e-6, 1e-9, 1e-12] {
+            let jump = table(width).jump_at_corner(0.0, 2.0, None).unwrap();
+            assert_eq!((jump.time, jump.before, jump.after), (1.0, 0.0, 1.0), "{width}");
+        }
+        // Many points of a smooth curve are neither.
+        let points: Vec<(f64, f64)> = (0..=4000).map(|i| 5e-7 * f64::from(i)).map(|t| (t, t.sin())).collect();
+        let dense =
+            Law::Table(Arc::new(Table::new(&points, Interpolation::Linear, Outside::Continue).unwrap()));
+        assert_eq!(dense.jump_at_corner(0.0, 2.0, None), None);
     }
 
     #[test]

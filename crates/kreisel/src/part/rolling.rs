@@ -86,7 +86,9 @@ fn falls_flat(relative: &Relative, moment: f64) -> Option<String> {
     let turn = moment * (relative.direction_gradient(2, 2).dot(&relative.twist()) / sine.max(1e-9)).abs();
     (sine < NEARLY_FLAT.max(2.0 * turn)).then(|| {
         format!(
-            "the disc falls flat, {:.2}° from the plane and turning by {:.2}° in a step: flat it would touch with its whole rim, and a disc that rolls on one point has no motion beyond. End the run by an event before that, take smaller steps to              come closer, or model the rim by a `[[contact]]`",
+            "the disc falls flat, {:.2}° from the plane and turning by {:.2}° in a step: flat it would touch with its whole rim, \
+             and a disc that rolls on one point has no motion beyond. End the run by an event before that, take smaller steps to \
+             come closer, or model the rim by a `[[contact]]`",
             sine.min(1.0).asin().to_degrees(),
             turn.to_degrees()
         )

@@ -28,6 +28,7 @@ impl Machine {
         let mut notes = self.notes().clone();
         notes.extend(self.consistency_notes(integration.start_report()));
         notes.extend(self.steady_note());
+        notes.extend(self.unstable_start(run));
         notes.extend(self.mobility_notes(&Mobility::from_redundancy(&self.system, integration.redundancy())));
         notes.extend(self.beam_notes(&integration.values().point()));
         notes

@@ -73,8 +73,10 @@ impl Machine {
         let mut notes = self.notes().clone();
         let (linearized, configuration) = match about {
             About::Static => {
-                let found = self.equilibrium()?;
-                let at = found.equilibrium;
+                let solution = self.equilibrium()?;
+                // Whether it is stable the modes show themselves.
+                notes.extend(self.equilibrium_notes(&solution));
+                let at = solution.equilibrium;
                 (Linearized::at(&self.system, &at.point())?, at.values.configuration)
             }
             About::Initial => {

@@ -1,5 +1,6 @@
 //! The equilibrium of a machine, recorded over the load factor.
 
+use super::Run;
 use super::recorder::{Record, Sink, node_state};
 use crate::dae::{Control, Initial, Note, NoteKind, Notes};
 use crate::integrate::StartError;
@@ -96,21 +97,12 @@ impl<'m, S: Sink> StaticRecorder<'m, S> {
     }
 }
 
-/// What the user should know of an unstable equilibrium.
-fn instability_note(found: &Instability) -> Note {
-    let directions = match found.directions {
+/// Number of directions in words.
+fn directions(found: &Instability) -> String {
+    match found.directions {
         1 => "one direction".to_owned(),
         count => format!("{count} directions"),
-    };
-    let since = match found.from_start {
-        true => "from the first equilibrium on".to_owned(),
-        false => format!("from the load factor {:.4} on", found.load_factor),
-    };
-    let text = format!(
-        "the equilibrium is unstable in {directions}, {since}: a small push lets the machine move away, most in {}",
-        found.equation
-    );
-    Note::new(NoteKind::UnstableEquilibrium, text).number(found.directions as f64)
+    }
 }
 
 impl Machine {
@@ -144,11 +136,53 @@ impl Machine {
             let moves = self.mobility_notes(&mobility).into_iter();
             notes.extend(moves.filter(|note| note.kind != NoteKind::Immobile));
             if let Some(instability) = &solution.instability {
-                notes.add(instability_note(instability));
+                let since = match instability.from_start {
+                    true => "from the first equilibrium on".to_owned(),
+                    false => format!("from the load factor {:.4} on", instability.load_factor),
+                };
+                let what = format!("the equilibrium is unstable in {}, {since}", directions(instability));
+                notes.add(self.instability_note(instability, &what));
             }
-            notes.extend(self.pull_notes(&solution.equilibrium.point()));
-            notes.extend(self.mesh_notes(&solution.equilibrium.point(), 0.0, &mut Vec::new()));
+            notes.extend(self.equilibrium_notes(solution));
         }
+        notes
+    }
+
+    /// What the user should know of an unstable equilibrium.
+    fn instability_note(&self, found: &Instability, what: &str) -> Note {
+        let mut text = format!("{what}: a small push lets the machine move away, most in {}", found.equation);
+        // Equations are in words, with the node's name between backticks.
+        let node = found.equation.split('`').nth(1).unwrap_or_default();
+        let is_section = self
+            .frames()
+            .beams()
+            .iter()
+            .any(|beam| node.strip_prefix(beam.name.as_str()).is_some_and(|rest| rest.starts_with('.')));
+        let advice = "where that is a section of a limp beam it may be its mesh: compare with `order = 2` and more `elements`";
+        if is_section {
+            text = format!("{text}; {advice}");
+        }
+        let note = Note::new(NoteKind::UnstableEquilibrium, text).number(found.directions as f64);
+        if is_section { note.advice(advice) } else { note }
+    }
+
+    /// Tells of a run that starts at an equilibrium which is unstable.
+    pub(super) fn unstable_start(&self, run: &Run) -> Option<Note> {
+        if self.settings.start != StartFrom::Static {
+            return None;
+        }
+        let integration = run.integration();
+        let found = statics::instability_at(&self.system, integration.values(), integration.redundancy())?;
+        let what = format!("the run starts at an equilibrium that is unstable in {}", directions(&found));
+        Some(self.instability_note(&found, &what).at(self.initial.time))
+    }
+
+    /// What the beams of an equilibrium give to know.
+    pub(super) fn equilibrium_notes(&self, solution: &Solution) -> Notes {
+        let point = solution.equilibrium.point();
+        let mut notes = Notes::default();
+        notes.extend(self.pull_notes(&point));
+        notes.extend(self.mesh_notes(&point, 0.0, &mut Vec::new()));
         notes
     }
 

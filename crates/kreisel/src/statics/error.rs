@@ -29,7 +29,8 @@ pub enum StaticsError {
     /// A direction in which nothing holds the system.
     #[error(
         "nothing holds the machine in one direction (load factor {load_factor}): {equation} meets no stiffness. \
-         Hold it by a joint, a drive or a spring; what only its loads hold, such as a rope, may be drawn nearer to how it hangs"
+         Hold it by a joint, a drive or a spring; what only its loads hold, such as a rope, may be drawn nearer to how it hangs, \
+         and finds its way best as a beam with `order = 2`"
     )]
     FreeDirection {
         /// Load factor at which the direction was found.
@@ -66,7 +67,7 @@ pub enum StaticsError {
     #[error(
         "no equilibrium was found beyond the load factor {load_factor:.6}: at a step of {step:.1e} Newton stopped after {iterations} \
          iterations with a correction of {correction:.1e}, the residual is largest in {worst}. Draw the machine nearer to its \
-         equilibrium, or make stiffer what is next to limp"
+         equilibrium, or make stiffer what is next to limp; ropes find their way best as beams with `order = 2`"
     )]
     NotConverged {
         /// Last load factor with an equilibrium.

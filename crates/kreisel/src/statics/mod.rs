@@ -194,7 +194,18 @@ pub fn solve(
     search(dae, initial, settings, watch).0
 }
 
-/// The same, with the work also of a search that failed.
+/// Whether a system that rests at some values stays there.
+pub(crate) fn instability_at(dae: &dyn Dae, values: &Values, redundancy: &Redundancy) -> Option<Instability> {
+    let settings = StaticSettings::default();
+    check(dae, &settings).ok()?;
+    let mut values = values.clone();
+    values.velocity.fill(0.0);
+    values.acceleration.fill(0.0);
+    let at = Equilibrium { load_factor: 1.0, values };
+    Problem::new(dae, &settings, redundancy).instability(&[at], &settings)
+}
+
+/// [`solve`], with the work also of a search that failed.
 pub(crate) fn search(
     dae: &dyn Dae,
     initial: &Initial,

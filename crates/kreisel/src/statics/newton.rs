@@ -4,6 +4,10 @@
 //! ‖δ̄‖ ≤ (1 − α/4) ‖δ‖: the natural monotonicity test [Deuflhard2011, Sec. 3.3]. Unlike the norm of the
 //! residual it does not mind that a bent beam is stretched a little on the way, which its large axial
 //! stiffness would turn into a large force.
+//!
+//! For the same reason the matrix takes section forces not from where a correction has led but from where it should have led:
+//! those of the first guess, and then as they follow the corrections to first order. That is Newton's method for forces and
+//! motions as separate unknowns [MagisanoLeonettiGarcea2017, Sec. 3], as in the steps of a motion.
 
 use super::Equilibrium;
 use super::problem::{Problem, Undetermined};
@@ -57,14 +61,20 @@ impl Problem<'_> {
         tolerance: f64,
         max_iterations: usize,
     ) -> Result<Solved, Failure> {
+        let mut guess = guess.clone();
+        self.remember(&mut guess);
         self.fit(&guess.values.memory);
         let count = self.shape.velocity_count();
-        let mut solved =
-            Solved { equilibrium: guess.clone(), motion: vec![0.0; count], corrections: Vec::new() };
+        self.evaluate(&guess).map_err(Failure::NotFinite)?;
+        let mut solved = Solved { equilibrium: guess, motion: vec![0.0; count], corrections: Vec::new() };
         let mut part = 1.0_f64;
-        self.evaluate(guess).map_err(Failure::NotFinite)?;
+        let mut last_matrix: Option<Vec<f64>> = None;
         for _ in 0..max_iterations {
-            self.factor(&solved.equilibrium)?;
+            if let Some(configuration) = last_matrix.replace(solved.equilibrium.values.configuration.clone())
+            {
+                self.follow(&configuration, &mut solved.equilibrium);
+            }
+            self.factor_mixed(&solved.equilibrium)?;
             let (correction, load) = self.bordered(border, &solved.motion);
             let size = self.size(&correction);
             if !size.is_finite() {
@@ -119,6 +129,7 @@ impl Problem<'_> {
         let norm = self.norm(&correction[..count]);
         let turn = self.largest_turn(&correction[..count]);
         let mut part = if turn * first > MAX_TURN { MAX_TURN / turn } else { first };
+        let mut is_first = true;
         while part >= MIN_PART {
             let trial = self.moved(&solved.equilibrium, correction, load, part);
             if self.evaluate(&trial).is_ok() {
@@ -131,6 +142,12 @@ impl Problem<'_> {
                     (solved.equilibrium, solved.motion) = (trial, motion);
                     return Some(part);
                 }
+                if std::mem::take(&mut is_first)
+                    && self.next_matrix_agrees(solved, &trial, border, &motion, part * norm)
+                {
+                    (solved.equilibrium, solved.motion) = (trial, motion);
+                    return Some(part);
+                }
             }
             self.statistics.cuts += 1;
             part *= 0.5;
@@ -138,5 +155,39 @@ impl Problem<'_> {
         // The residual of the point that stays.
         let _ = self.evaluate(&solved.equilibrium);
         None
+    }
+
+    /// Factors the matrix with the section forces that a point remembers.
+    fn factor_mixed(&mut self, at: &Equilibrium) -> Result<(), Undetermined> {
+        self.takes_remembered_forces = true;
+        let factored = self.factor(at);
+        self.takes_remembered_forces = false;
+        factored
+    }
+
+    /// Whether the correction at a trial is shorter with the matrix of the trial itself.
+    ///
+    /// Where a part is nearly rigid, a force that is left in it points a little aside of where the last matrix has its stiffness,
+    /// and those factors find a large correction in what is soft.
+    fn next_matrix_agrees(
+        &mut self,
+        solved: &Solved,
+        trial: &Equilibrium,
+        border: Option<&Border>,
+        motion: &[f64],
+        size: f64,
+    ) -> bool {
+        let mut trial = trial.clone();
+        self.follow(&solved.equilibrium.values.configuration, &mut trial);
+        let count = self.shape.velocity_count();
+        let agrees = self.factor_mixed(&trial).is_ok() && {
+            let (next, _) = self.bordered(border, motion);
+            self.norm(&next[..count]) <= 0.5 * size
+        };
+        if !agrees {
+            let _ = self.evaluate(&solved.equilibrium);
+            let _ = self.factor_mixed(&solved.equilibrium);
+        }
+        agrees
     }
 }

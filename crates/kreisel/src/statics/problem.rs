@@ -12,7 +12,7 @@ use crate::constrained::{
 };
 use crate::dae::turning::add_turned;
 use crate::dae::{
-    Dae, Equation, Initial, ResidualValues, Shape, Tangent, TangentWeights, Values, Wanted, ask,
+    Dae, Equation, Initial, Point, ResidualValues, Shape, Tangent, TangentWeights, Values, Wanted, ask,
 };
 use crate::lie::{Group, Vector3, Vector6, pose, quaternion};
 use crate::solve::block::BlockMatrix;
@@ -36,6 +36,8 @@ pub(super) struct Problem<'d> {
     pub spin: Vector6,
     /// Stiffness against lengths and angles that is added to K, in mean stiffnesses.
     pub shift: f64,
+    /// Whether the matrix is to hold the section forces that the point remembers in place of those of its configuration.
+    pub takes_remembered_forces: bool,
     /// Forces and rates that are taken off, and the part of them that is.
     held: Vec<f64>,
     pub held_part: f64,
@@ -79,6 +81,7 @@ impl<'d> Problem<'d> {
             scale: None,
             spin: settings.spin,
             shift: 0.0,
+            takes_remembered_forces: false,
             held: Vec::new(),
             held_part: 0.0,
             residual: vec![0.0; size],
@@ -144,6 +147,14 @@ impl<'d> Problem<'d> {
     pub fn remember(&self, at: &mut Equilibrium) {
         let mut memory = at.values.memory.clone();
         self.dae.remember(&at.point(), &mut memory);
+        at.values.memory = memory;
+    }
+
+    /// Lets remembered section forces follow the corrections since a configuration at which the matrix was factored.
+    pub fn follow(&self, configuration: &[f64], at: &mut Equilibrium) {
+        let mut memory = at.values.memory.clone();
+        let before = Point { configuration, ..at.point() };
+        ask(self.dae, &at.point(), Wanted { followed: Some((before, &mut memory[..])), ..Wanted::default() });
         at.values.memory = memory;
     }
 
@@ -271,7 +282,7 @@ impl<'d> Problem<'d> {
             mass: 0.0,
             damping: if spins { 1.0 } else { 0.0 },
             stiffness: true,
-            remembered_forces: false,
+            remembered_forces: self.takes_remembered_forces,
         };
         self.load_stiffness.fill(0.0);
         let wanted = Wanted {

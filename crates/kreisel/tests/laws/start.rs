@@ -146,6 +146,55 @@ fn stated_velocities_that_contradict_each_other_are_refused_with_joint_unit_and_
 }
 
 #[test]
+fn a_velocity_that_would_vanish_is_told_as_zero_and_what_stays_is_not_told() {
+    // Drawn with crank and rod on one line, the slider stands still whatever the crank does.
+    let stretched = "[simulation]
+        end-time = 0.1
+        step = 1e-3
+        [gravity]
+        acceleration = [0, 0, 0]
+        [[body]]
+        name = 'crank'
+        mass = 1
+        inertia = [0.01, 0.01, 0.01]
+        position = [0.1, 0, 0]
+        angular-velocity = [0, 0, 6]
+        [[body]]
+        name = 'rod'
+        mass = 1
+        inertia = [0.01, 0.05, 0.05]
+        position = [0.5, 0, 0]
+        [[body]]
+        name = 'slider'
+        mass = 1
+        inertia = [0.01, 0.01, 0.01]
+        position = [0.8, 0, 0]
+        velocity = [1, 0, 0]
+        [[revolute]]
+        name = 'bearing'
+        bodies = ['ground', 'crank']
+        point = [0, 0, 0]
+        axis = [0, 0, 1]
+        [[revolute]]
+        name = 'pin'
+        bodies = ['crank', 'rod']
+        point = [0.2, 0, 0]
+        axis = [0, 0, 1]
+        [[revolute]]
+        name = 'eye'
+        bodies = ['rod', 'slider']
+        point = [0.8, 0, 0]
+        axis = [0, 0, 1]
+        [[prismatic]]
+        name = 'guide'
+        bodies = ['ground', 'slider']
+        axis = [1, 0, 0]";
+    let words = Start::of(stretched).err().unwrap().to_string();
+    assert!(words.contains("the velocity of `slider` from 1 m/s to 0 m/s;"), "{words}");
+    assert!(!words.contains("`crank`"), "{words}");
+}
+
+#[test]
 fn a_small_contradiction_is_corrected_and_told() {
     let [_, speed] = at_six();
     let slider = format!("velocity = [{}, 0, 0]", speed * 1.003);
@@ -169,7 +218,9 @@ fn velocities_of_a_fixed_body_stay_exactly_as_they_are_given() {
     // Two that are fixed leave nothing to give in.
     let slider = format!("{slider}\nfixed = true");
     let error = Start::of(&slider_crank([&crank, "", &slider], [0.5, 2.0])).err().unwrap();
-    assert!(error.to_string().contains("contradict each other in their velocities"), "{error}");
+    for word in ["contradict each other in their velocities", "m/s or rad/s", "`fixed = true`"] {
+        assert!(error.to_string().contains(word), "{error}");
+    }
     // A fixed body that states no velocity follows the others.
     let start = Start::of(&slider_crank([SIX, "", "fixed = true"], [0.5, 2.0])).unwrap();
     within("slider", (start.body("slider")[1].x - speed).abs(), 1e-12);

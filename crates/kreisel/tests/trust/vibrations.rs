@@ -62,3 +62,30 @@ fn motions_that_are_resolved_are_no_vibrations() {
         assert_eq!(vibrations(&machine), Vec::<Value>::new(), "{name}");
     }
 }
+
+#[test]
+fn rounding_is_no_vibration() {
+    // A body that a drive turns steadily: in its own axes nothing accelerates but by rounding.
+    let machine = common::read(
+        "[gravity]
+        acceleration = [0, 0, 0]
+        [simulation]
+        end-time = 0.2
+        step = 1e-3
+        [[body]]
+        name = 'arm'
+        mass = 1
+        inertia = [0.1, 0.1, 0.1]
+        position = [0.5, 0, 0]
+        [[revolute]]
+        name = 'pin'
+        bodies = ['ground', 'arm']
+        point = [0, 0, 0]
+        axis = [0, 0, 1]
+        [[drive]]
+        name = 'motor'
+        joint = 'pin'
+        angle = { points = [[0, 0], [0.05, 0], [0.1, 1], [0.2, 1]], interpolation = 'linear' }",
+    );
+    assert_eq!(vibrations(&machine.unwrap()), Vec::<Value>::new());
+}

@@ -28,6 +28,8 @@ const SAME_STEP: f64 = 1.25;
 const MAX_AMPLITUDE: f64 = 5e-3;
 /// Smaller ones are told where they make this part of the largest acceleration.
 const MAX_ACCELERATION: f64 = 0.2;
+/// Amplitudes below this part of the range are rounding.
+const ROUND_OFF: f64 = 1e-12;
 /// A step that is this part of 1/ω follows a vibration: twenty a period.
 const GOOD_PHASE: f64 = 0.3;
 
@@ -140,7 +142,9 @@ impl VibrationWatch {
                 largest.acceleration / self.most[kind],
             ))
         });
-        let told = sized.filter(|(.., part, of_most)| *part > MAX_AMPLITUDE || *of_most > MAX_ACCELERATION);
+        let told = sized.filter(|(.., part, of_most)| {
+            *part > MAX_AMPLITUDE || (*of_most > MAX_ACCELERATION && *part > ROUND_OFF)
+        });
         let (vibration, Largest { amplitude, acceleration, time, step, .. }, part, _) =
             told.max_by(|a, b| a.2.total_cmp(&b.2))?;
         let name = system.node_name(NodeId(vibration.of.factor));

@@ -6,7 +6,8 @@ use kreisel::dae::{Control, NoteKind, Point};
 use kreisel::kinematics::NodeId;
 use kreisel::lie::Vector3;
 use kreisel::machine::Machine;
-use kreisel::run::{Job, Trajectory};
+use kreisel::modes::ModeSettings;
+use kreisel::run::{About, Job, Trajectory};
 use kreisel::statics::StaticSettings;
 use nalgebra::DMatrix;
 use std::f64::consts::{PI, TAU};
@@ -73,6 +74,13 @@ fn a_pull_beyond_the_shear_stiffness_is_told() {
     // 20 kN, less the cosine of a slope of 1e-4.
     assert!((note.number.unwrap() / 20e3 - 1.0).abs() < 1e-6, "{note:?}");
     assert!(note.text.contains("1.900e4 N") && note.advice.is_some(), "{note:?}");
+    // Modes about such an equilibrium tell it as well.
+    let modes = soft("[5e6, 1.9e4]").modes(About::Static, ModeSettings { count: 2 }).unwrap();
+    assert!(
+        (&modes.notes).into_iter().any(|note| note.kind == NoteKind::PullBeyondShear),
+        "{:?}",
+        modes.notes
+    );
     // A run tells it too, although it starts without a pull.
     let text = rope_pulled_by(4, "\"20e3*min(1, 10*t)\"").replace("[5e6, 5e6]", "[5e6, 1.9e4]");
     let machine = machine(&text.replace("end-time = 2", "end-time = 0.2"));

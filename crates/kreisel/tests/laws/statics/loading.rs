@@ -4,7 +4,7 @@ use crate::common::read;
 use kreisel::dae::{Control, NoteKind};
 use kreisel::machine::Machine;
 use kreisel::run::{StaticOutcome, StaticRecorder, Trajectory};
-use kreisel::statics::{PathSettings, StaticSettings, StaticsError};
+use kreisel::statics::{Ending, PathSettings, StaticSettings, StaticsError};
 
 fn machine(text: &str) -> Machine {
     read(text).unwrap_or_else(|errors| panic!("{errors}"))
@@ -150,6 +150,15 @@ fn an_unstable_equilibrium_is_told_with_its_directions_load_and_part() {
     );
     let (outcome, _) = record(&column(-2.4, ""), &StaticSettings::default());
     assert_eq!(outcome.solution.unwrap().instability, None);
+    // So does a run that starts there, and would stand straight for ever.
+    let starts = |force: f64| {
+        let machine = column(force, "[simulation]\nend-time = 0.01\nstep = 1e-3\nstart = 'static'");
+        let notes = machine.start_notes(&machine.begin(&machine.plan().unwrap()).unwrap());
+        notes.into_iter().find(|note| note.kind == NoteKind::UnstableEquilibrium)
+    };
+    let note = starts(-6.0).unwrap();
+    assert!(note.text.contains("starts at an equilibrium that is unstable in 2 directions"), "{}", note.text);
+    assert_eq!(starts(-2.4), None);
 }
 
 #[test]
@@ -237,52 +246,87 @@ fn a_clamped_beam_with_an_enormous_shear_stiffness_is_not_said_to_be_free() {
     }
 }
 
+/// Lee's frame with a stiffness against shear.
+fn frame(order: u8, elements: usize, shear: f64) -> Machine {
+    let leg = format!(
+        "order = {order}
+        elements = {elements}
+        section.axial-stiffness = 4320
+        section.shear-stiffness = [{shear}, {shear}]
+        section.torsional-stiffness = 1000
+        section.bending-stiffness = [3240, 1440]
+        section.mass-per-length = 1
+        section.inertia-per-length = [2, 1, 1]"
+    );
+    machine(&format!(
+        "[gravity]
+        acceleration = [0, 0, 0]
+        [[beam]]
+        name = 'column'
+        from = [0, 0, 0]
+        to = [0, 120, 0]
+        {leg}
+        [[beam]]
+        name = 'beam'
+        start = 'column.end'
+        to = [120, 120, 0]
+        {leg}
+        [[revolute]]
+        name = 'foot'
+        bodies = ['ground', 'column.start']
+        axis = [0, 0, 1]
+        [[revolute]]
+        name = 'bearing'
+        bodies = ['ground', 'beam.end']
+        axis = [0, 0, 1]
+        [[force]]
+        name = 'load'
+        body = 'beam.at-0.2'
+        force = [0, -1, 0]"
+    ))
+}
+
 #[test]
 fn nearly_rigid_shear_does_not_make_a_path_long_and_its_steps_can_be_limited() {
-    let frame = |max_step: Option<f64>| {
-        let leg = "elements = 20
-            section.axial-stiffness = 4320
-            section.shear-stiffness = [1e7, 1e7]
-            section.torsional-stiffness = 1000
-            section.bending-stiffness = [3240, 1440]
-            section.mass-per-length = 1
-            section.inertia-per-length = [2, 1, 1]";
-        let machine = machine(&format!(
-            "[gravity]
-            acceleration = [0, 0, 0]
-            [[beam]]
-            name = 'column'
-            from = [0, 0, 0]
-            to = [0, 120, 0]
-            {leg}
-            [[beam]]
-            name = 'beam'
-            start = 'column.end'
-            to = [120, 120, 0]
-            {leg}
-            [[revolute]]
-            name = 'foot'
-            bodies = ['ground', 'column.start']
-            axis = [0, 0, 1]
-            [[revolute]]
-            name = 'bearing'
-            bodies = ['ground', 'beam.end']
-            axis = [0, 0, 1]
-            [[force]]
-            name = 'load'
-            body = 'beam.at-0.2'
-            force = [0, -1, 0]"
-        ));
+    let points = |max_step: Option<f64>| {
         let path = Some(PathSettings { max_points: 400, max_step });
         let settings = StaticSettings { path, ..StaticSettings::default() };
-        let (outcome, records) = record(&machine, &settings);
+        let (outcome, records) = record(&frame(2, 20, 1e7), &settings);
         outcome.solution.unwrap();
         records.times.len()
     };
     // 176 points by the number of iterations.
-    let free = frame(None);
+    let free = points(None);
     assert!(free < 100, "{free}");
-    assert!(frame(Some(0.002)) > free);
+    assert!(points(Some(0.002)) > free);
+}
+
+#[test]
+fn nearly_rigid_shear_takes_no_more_points_past_both_limit_points_than_soft_shear() {
+    let path = Some(PathSettings { max_points: 1000, max_step: None });
+    let settings = StaticSettings { path, target: 3.0, ..StaticSettings::default() };
+    let follow = |order: u8, elements: usize, shear: f64| {
+        let (outcome, records) = record(&frame(order, elements, shear), &settings);
+        let found = outcome.solution.unwrap();
+        let limits: Vec<f64> = found.limit_points.iter().map(|point| point.load_factor).collect();
+        assert_eq!(
+            (found.ending, limits.len()),
+            (Ending::Reached, 2),
+            "order {order}, GA = {shear}: {limits:?}"
+        );
+        (records.times.len(), limits)
+    };
+    let (usual, _) = follow(1, 20, 1384.6154);
+    for shear in [1e5, 1e6, 1e8] {
+        // Both elements on as many nodes. Their meshes differ by 1e-4 at the second limit point, where the frame is bent most.
+        let ((first, limits), (second, others)) = (follow(1, 20, shear), follow(2, 10, shear));
+        for points in [first, second] {
+            assert!(points <= usual + usual / 5, "GA = {shear}: {points} of {usual} points");
+        }
+        for (limit, other) in limits.iter().zip(&others) {
+            assert!((limit - other).abs() < 2e-4, "GA = {shear}: {limit} and {other}");
+        }
+    }
 }
 
 #[test]
