@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use nalgebra::Isometry3;
-
 use super::error::ModelErrors;
 use super::fields::Field;
 use super::function::{read_curve, read_law, read_signal, read_signals, read_three};

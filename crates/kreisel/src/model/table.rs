@@ -269,10 +269,11 @@ impl Table {
         let first = self.axis.ends()[0];
         let turns = [from, to].map(|end| ((end - first) / period).floor());
         // A function with more corners is noise to any step size.
-        if !((turns[1] - turns[0]) * (kinks.len() as f64) < MAX_CORNERS) {
+        let count = turns[1] - turns[0];
+        if count.is_nan() || count * (kinks.len() as f64) > MAX_CORNERS {
             return Vec::new();
         }
-        let count = (turns[1] - turns[0]) as usize;
+        let count = count as usize;
         (0..=count)
             .flat_map(|turn| kinks.iter().map(move |at| at + (turns[0] + turn as f64) * period))
             .filter(|at| (from..=to).contains(at))
