@@ -100,11 +100,22 @@ class Model(Parts):
         >>> Model().parameters(length="50 cm", mass="2*length").to_toml()
         '[parameters]\\nlength = "50 cm"\\nmass = "2*length"\\n'
         """
-        # Names of parameters are the user's own: underscores stay.
+        return self._add_names("parameters", {**(values or {}), **more})
+
+    def expressions(self, values: Mapping[str, Number] | None = None, /, **more: Number) -> Model:
+        """Adds the table `[expressions]`: expressions by name, which other expressions of the model may use.
+
+        >>> Model().expressions(lift="-2*wing.velocity.z").to_toml()
+        '[expressions]\\nlift = "-2*wing.velocity.z"\\n'
+        """
+        return self._add_names("expressions", {**(values or {}), **more})
+
+    def _add_names(self, header: str, values: Mapping[str, Number]) -> Model:
+        # These names are the user's own: underscores stay.
         bare = re.compile(r"[A-Za-z0-9_]+")
         lines = [f"{name if bare.fullmatch(name) else _toml.text(name)} = {_toml.text(value)}"
-                 for name, value in {**(values or {}), **more}.items()]
-        self._append("\n".join(["[parameters]", *lines]) + "\n")
+                 for name, value in values.items()]
+        self._append("\n".join([f"[{header}]", *lines]) + "\n")
         return self
 
     def include(self, file: str, **entries: Any) -> Model:

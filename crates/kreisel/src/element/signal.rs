@@ -53,8 +53,8 @@ pub enum Quantity {
     Function(Arc<dyn SignalFunction>),
 }
 
-/// Most signals that one force may use.
-pub const MAX_SIGNALS: usize = 8;
+/// Most signals that one force may use: more than positions, velocities and joints of [`MAX_NODES`] bodies.
+pub const MAX_SIGNALS: usize = 32;
 
 impl Quantity {
     /// Value, and derivatives by the signals.

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::appearance::Appearance;
 use super::entry::{Attachment, BodyEntry, Functions, InputEntry, JointEntry, MeasuredCoordinate};
 use super::event::{Event, Events};
-use super::event_draft::EventDraft;
+use super::event_draft::{EventDraft, is_shown, shown_names};
 use super::frames::Frames;
 use super::joint_start::{JointStart, JointStarts};
 use super::prescribed::PrescribedMotion;
@@ -24,7 +24,7 @@ use crate::joint::{CoordinateJoint, Joint, KnownRows};
 use crate::kinematics::{Coordinate, NodeId};
 use crate::lie::{Group, Pose, Vector3, Vector6};
 use crate::model::error::{ModelError, ModelErrors};
-use crate::model::{Document, Part, PartKind, PartReader, Place, Reference};
+use crate::model::{Document, Part, PartKind, PartReader, Place, Quantities, Reference};
 use crate::system::{Stated, SwitchId, System, SystemBuilder};
 
 /// Bodies up to which each has sensors of its own when the model names none.
@@ -415,6 +415,7 @@ impl MachineBuilder {
         self.record_signals()?;
         let variants = Variants::from_events(&self.events, document)?;
         let list = self.finish_events(&variants)?;
+        self.check_expressions(document)?;
         // Every expression was read by now, so it is known who uses what.
         variants.add_versions(&mut self, document, parts)?;
         let built = std::mem::take(&mut self.system_builder).build(self.settings.start_time);
@@ -496,6 +497,17 @@ impl MachineBuilder {
             let text = format!("nothing uses the input `{}`", input.name);
             self.remarks.notes.add(Note::new(NoteKind::UnusedInput, text).about(&input.name));
         }
+    }
+
+    /// Named expressions must mean something, used or not. One mistake spoils all that use it, so the first is
+    /// enough.
+    fn check_expressions(&self, document: &Document) -> Result<(), ModelErrors> {
+        let known = |name: &str| is_shown(name, self) || self.signals().is_outside_quantity(name);
+        let candidates = || shown_names(self);
+        for expression in document.expressions() {
+            expression.compile(Quantities { known: &known, candidates: &candidates })?;
+        }
+        Ok(())
     }
 
     fn finish_events(&mut self, variants: &Variants) -> Result<Vec<Event>, ModelErrors> {

@@ -32,12 +32,8 @@ impl EventDraft {
         builder: &mut MachineBuilder,
         variants: &Variants,
     ) -> Result<Event, ModelErrors> {
-        let known = |name: &str| input(name, builder).is_some();
-        let candidates = || {
-            let readable = builder.signals().recorded().iter().filter(|sensor| sensor.of_moment);
-            let signals = readable.flat_map(NamedSensor::channels).map(|channel| channel.name);
-            signals.chain(builder.measured_names()).collect()
-        };
+        let known = |name: &str| is_shown(name, builder);
+        let candidates = || shown_names(builder);
         let quantities = Quantities { known: &known, candidates: &candidates };
         let expression = self.expression.compile(quantities)?;
         let find = |name: &String| if name == TIME { None } else { input(name, builder) };
@@ -53,6 +49,18 @@ impl EventDraft {
         let Self { name, direction, tolerance, stop, .. } = self;
         Ok(Event { name, expression, inputs, direction, tolerance, stop, switches, settings })
     }
+}
+
+/// Whether a name shows the motion at a moment.
+pub(super) fn is_shown(name: &str, builder: &MachineBuilder) -> bool {
+    input(name, builder).is_some()
+}
+
+/// Names of what shows the motion at a moment.
+pub(super) fn shown_names(builder: &MachineBuilder) -> Vec<String> {
+    let readable = builder.signals().recorded().iter().filter(|sensor| sensor.of_moment);
+    let signals = readable.flat_map(NamedSensor::channels).map(|channel| channel.name);
+    signals.chain(builder.measured_names()).collect()
 }
 
 /// Where the value of a name comes from.

@@ -27,13 +27,16 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 
 use super::error::{Mistake, ModelError, ModelErrors};
+use super::expression::Named;
 use super::fields::{Field, Fields};
 use super::kind::{Occurrence, PartKind, ValueKind};
 use super::name;
 use super::orientation;
 use super::quantity::Dimension;
-use super::scope::{self, Context, Definition, GivenParameter, ParameterValues, Scope};
+use super::scope::{self, Context, Definition, GivenParameter, MeasuredExpression, ParameterValues, Scope};
 use super::source::{Place, SourceFile, Text};
+use super::table::TableFunction;
+use super::tabulated::{self, TABLE};
 use super::value::{self, Content, Entries, Entry, Value};
 use crate::file::open_regular;
 
@@ -45,6 +48,12 @@ const MAX_PARTS: usize = 1_000_000;
 const MAX_INCLUDES: usize = 10_000;
 /// Deepest chain of files that include files.
 const MAX_INCLUDE_DEPTH: usize = 32;
+
+/// Tables of a file that are read before its other parts.
+const READ_FIRST: &[&str] = &["parameters", "expressions", "table", "include"];
+
+/// Functions that a file gives by points, by name.
+type Tables = BTreeMap<String, Arc<TableFunction>>;
 
 const INCLUDE_KEYS: &[&str] = &["file", "prefix", "position", "rotation", "parameters", "repeat", "when"];
 
@@ -61,7 +70,7 @@ pub struct Part {
 impl Part {
     /// A part of a kind that occurs once, about which nothing is said.
     pub(crate) fn empty(kind: &'static PartKind, place: Place, parameters: ParameterValues) -> Self {
-        let scope = Scope { parameters, prefix: String::new(), placement: Isometry3::identity() };
+        let scope = Scope::of_model(parameters);
         Self {
             kind,
             name: kind.name.into(),
@@ -104,6 +113,7 @@ pub struct Document {
     parameters: ParameterValues,
     sources: Vec<Arc<SourceFile>>,
     left_out: Vec<Place>,
+    expressions: Vec<MeasuredExpression>,
     origin: Origin,
 }
 
@@ -245,6 +255,7 @@ impl Document {
             parts: Vec::new(),
             sources: vec![Arc::clone(source)],
             left_out: Vec::new(),
+            expressions: Vec::new(),
             errors: ModelErrors::new(),
             stack: file.into_iter().collect(),
             files: HashMap::new(),
@@ -253,16 +264,17 @@ impl Document {
         };
         let outer = Outer {
             parameters: &ParameterValues::new(),
+            tables: &Tables::new(),
             prefix: String::new(),
             placement: Isometry3::identity(),
             overrides: origin.overrides.clone(),
         };
         let parameters = expander.file(&entries, outer);
         expander.name_parts();
-        let Expander { parts, sources, left_out, errors, .. } = expander;
+        let Expander { parts, sources, left_out, expressions, errors, .. } = expander;
         errors.into_result()?;
         let overlays = origin.overlays.clone();
-        let mut document = Self { parts, parameters, sources, left_out, origin };
+        let mut document = Self { parts, parameters, sources, left_out, expressions, origin };
         overlays.into_iter().for_each(|overlay| document.lay(overlay));
         Ok(document)
     }
@@ -275,6 +287,11 @@ impl Document {
     /// The parts of one kind.
     pub fn parts_of<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Part> {
         self.parts.iter().filter(move |part| part.kind.name == kind)
+    }
+
+    /// Named expressions of all files, used or not.
+    pub fn expressions(&self) -> &[MeasuredExpression] {
+        &self.expressions
     }
 
     /// Parameters of the model itself.
@@ -350,6 +367,7 @@ impl From<GivenParameter> for Override {
 /// What a file gets from the one that includes it.
 struct Outer<'a> {
     parameters: &'a ParameterValues,
+    tables: &'a Tables,
     prefix: String,
     placement: Isometry3<f64>,
     overrides: Vec<Override>,
@@ -363,6 +381,7 @@ struct Expander<'a> {
     parts: Vec<Part>,
     sources: Vec<Arc<SourceFile>>,
     left_out: Vec<Place>,
+    expressions: Vec<MeasuredExpression>,
     errors: ModelErrors,
     /// Files that are being read, the innermost last.
     stack: Vec<FileAt>,
@@ -377,16 +396,17 @@ impl Expander<'_> {
     /// Adds all parts of a file; gives its parameters.
     fn file(&mut self, entries: &Entries, outer: Outer<'_>) -> ParameterValues {
         let parameters = self.parameters(entries, &outer);
-        let scope = Arc::new(Scope {
-            parameters: parameters.clone(),
-            prefix: outer.prefix,
-            placement: outer.placement,
-        });
+        let named = Named { expressions: BTreeMap::new(), tables: outer.tables.clone() };
+        let (prefix, placement) = (outer.prefix, outer.placement);
+        let mut scope = Scope { parameters: parameters.clone(), prefix, placement, named };
+        self.functions(entries, &mut scope);
+        self.named_expressions(entries, &mut scope);
+        let scope = Arc::new(scope);
         if let Some(entry) = entries.get("include") {
             self.includes(entry, &scope);
         }
         let mut tables: Vec<(&'static PartKind, &Value)> = Vec::new();
-        for entry in entries.iter().filter(|entry| !matches!(&*entry.key, "parameters" | "include")) {
+        for entry in entries.iter().filter(|entry| !READ_FIRST.contains(&&*entry.key)) {
             let found = self.tables_of(entry);
             if let Some(found) = self.errors.keep(found) {
                 tables.extend(found);
@@ -400,6 +420,42 @@ impl Expander<'_> {
             }
         }
         parameters
+    }
+
+    /// Reads the tables of a file: expressions of all other parts may call them.
+    fn functions(&mut self, entries: &Entries, scope: &mut Scope) {
+        let Some(entry) = entries.get(TABLE.name) else { return };
+        let found = self.tables_of(entry);
+        let Some(values) = self.errors.keep(found) else { return };
+        let first = self.parts.len();
+        let without = Arc::new(scope.clone());
+        for (kind, value) in values {
+            if let Err(errors) = self.part(kind, value, &without) {
+                self.errors.keep::<()>(Err(errors));
+            }
+        }
+        let read: Vec<_> = self.parts[first..].iter().map(tabulated::read).collect();
+        for read in read {
+            if let Some((name, table)) = self.errors.keep(read) {
+                scope.named.tables.insert(name, Arc::new(table));
+            }
+        }
+    }
+
+    fn named_expressions(&mut self, entries: &Entries, scope: &mut Scope) {
+        let Some(entry) = entries.get("expressions") else { return };
+        let Content::Table(table) = &entry.value.content else {
+            self.errors.push(wrong_table(entry, "[expressions]"));
+            return;
+        };
+        scope.named.expressions = scope::named_expressions(table, scope, &mut self.errors);
+        let context = Context::new(Arc::new(scope.clone()), None);
+        for text in scope.named.expressions.values() {
+            let expression = MeasuredExpression::new(text, &context, Dimension::NONE);
+            if let Some(expression) = self.errors.keep(expression) {
+                self.expressions.push(expression.of_any_unit());
+            }
+        }
     }
 
     fn parameters(&mut self, entries: &Entries, outer: &Outer<'_>) -> ParameterValues {
@@ -428,7 +484,7 @@ impl Expander<'_> {
     fn tables_of<'v>(&self, entry: &'v Entry) -> Result<Vec<(&'static PartKind, &'v Value)>, ModelError> {
         let Some(&kind) = self.kinds.iter().find(|kind| kind.name == entry.key) else {
             let shown: String = entry.key.chars().take(60).collect();
-            let names = self.kinds.iter().map(|kind| kind.name).chain(["parameters", "include"]);
+            let names = self.kinds.iter().map(|kind| kind.name).chain(READ_FIRST.iter().copied());
             let error = ModelError::new(Mistake::UnknownKind(shown), entry.key_place.clone());
             return Err(error.with_nearest(&entry.key, names));
         };
@@ -544,6 +600,7 @@ impl Expander<'_> {
                 let file = field.text()?;
                 let outer = Outer {
                     parameters: &scope.parameters,
+                    tables: &scope.named.tables,
                     prefix: scope.prefix.clone(),
                     placement: scope.placement,
                     overrides: Vec::new(),
@@ -661,7 +718,8 @@ fn outer_of(fields: Fields<'_>) -> Result<Outer<'_>, ModelErrors> {
         overrides.extend(given.into_iter().map(Override::from));
     }
     let placement = context.scope().placement * Isometry3::from_parts(Translation3::from(position), rotation);
-    Ok(Outer { parameters: &context.scope().parameters, prefix, placement, overrides })
+    let Scope { parameters, named, .. } = context.scope();
+    Ok(Outer { parameters, tables: &named.tables, prefix, placement, overrides })
 }
 
 type Repetition = Result<Context, ModelError>;
@@ -771,6 +829,28 @@ fn io_words(error: &std::io::Error) -> String {
         ErrorKind::IsADirectory => "it is a folder".to_owned(),
         _ => error.to_string(),
     }
+}
+
+/// Reads a file that a part names, which lies in the folder of the part's own file or below.
+pub(crate) fn read_beside(file: &Text, limit: u64) -> Result<Vec<u8>, ModelError> {
+    let error = |mistake| ModelError::new(mistake, file.place().clone());
+    let model = Path::new(file.place().file().name());
+    if !model.is_file() {
+        return Err(error(Mistake::Unreadable("a text has no folder".to_string()))
+            .with_hint("only a model that is read from a file can use other files"));
+    }
+    let folder = match model.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let find = |path: &Path| path.canonicalize().map_err(|reason| unreadable(&reason, file.place().clone()));
+    let (root, path) = (find(folder)?, find(&folder.join(file.content()))?);
+    if !path.starts_with(&root) && !file.place().file().reaches_outside() {
+        let reason = "it lies outside of the folder of the model".to_string();
+        return Err(error(Mistake::Unreadable(reason))
+            .with_hint("put the file into that folder or below, or give `--allow-outside`"));
+    }
+    read_bytes(&path, limit).map_err(error)
 }
 
 /// Reads a file that a model consists of or names: a regular one that is not larger than a limit.

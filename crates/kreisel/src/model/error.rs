@@ -126,7 +126,7 @@ pub enum Mistake {
     #[error("the function `{function}` takes {expected} argument(s), not {found}")]
     ArgumentCount {
         /// The function.
-        function: &'static str,
+        function: String,
         /// How many it takes.
         expected: usize,
         /// How many were given.
@@ -155,6 +155,9 @@ pub enum Mistake {
     /// Parameters defined by each other.
     #[error("these parameters depend on each other: {0}")]
     ParameterCycle(String),
+    /// Named expressions that use each other.
+    #[error("these expressions use each other: {0}")]
+    ExpressionCycle(String),
     /// Files that include each other.
     #[error("the file includes itself: {0}")]
     IncludeCycle(String),

@@ -168,6 +168,10 @@ impl<'a> Field<'a> {
         if rows > 0 {
             self.check_length(values.len(), &[rows], "rows")?;
         }
+        let columns = match (columns, values.first()) {
+            (0, Some(first)) => self.with_value(first).array()?.len(),
+            _ => columns,
+        };
         values.iter().map(|row| self.with_value(row).numbers(dimension, &[columns])).collect()
     }
 

@@ -6,8 +6,8 @@
 //! - `{ speed = "1500 rpm", start = "10 deg" }`: constant speed from a value at time zero;
 //! - `{ speed = -5, smooth-start = "500 ms", start-time = 1 }`: from rest to constant speed;
 //! - `{ points = [[0, 0], [1, 0.5], …], interpolation = "smooth", outside = "hold" }`: a table of times and
-//!   values, `smooth` (a spline) or `linear`; outside of it the end value is held, or the end slope is
-//!   kept with `continue`.
+//!   values, `smooth` (a spline) or `linear`; outside of it the end value is held, the end slope is kept with
+//!   `continue`, or the table begins anew with `repeat`.
 //!
 //! A signal is a law or an expression that also uses measured quantities. A curve is a table like the
 //! last form, over another argument than time.
@@ -20,7 +20,8 @@ use super::kind::{CURVE_KEYS, EXTRAPOLATIONS, INTERPOLATIONS, LAW_KEYS};
 use super::law::{Law, SmoothStart};
 use super::quantity::Dimension;
 use super::scope::MeasuredExpression;
-use super::table::{Interpolation, Outside, Table, TableMistake};
+use super::table::{Table, TableMistake};
+use super::tabulated;
 use super::value::Content;
 
 /// A function of time, or of time and measured quantities.
@@ -119,22 +120,16 @@ fn read_points(fields: Fields<'_>, argument: Dimension, value: Dimension) -> Res
         Some(entry) => Field::new(entry, fields.context).choice(choices),
         None => Ok(choices[0]),
     };
-    let interpolation = match choice("interpolation", INTERPOLATIONS)? {
-        "linear" => Interpolation::Linear,
-        _ => Interpolation::Smooth,
-    };
-    let outside = match choice("outside", EXTRAPOLATIONS)? {
-        "continue" => Outside::Continue,
-        _ => Outside::Hold,
-    };
+    let interpolation = tabulated::interpolation(choice("interpolation", INTERPOLATIONS)?);
+    let outside = tabulated::outside(choice("outside", EXTRAPOLATIONS)?);
     Table::new(&points, interpolation, outside).map_err(|mistake| {
-        match mistake {
-            TableMistake::TooFew => field.unsuitable("at least two points", points.len().to_string()),
-            TableMistake::NotAscending(index) => field
-                .with_value(&rows[index])
-                .unsuitable("ascending points", format!("{} after {}", points[index].0, points[index - 1].0)),
-        }
-        .into()
+        let arguments: Vec<f64> = points.iter().map(|(argument, _)| *argument).collect();
+        let (requirement, found) = tabulated::refused(mistake, &arguments);
+        let guilty = match mistake {
+            TableMistake::NotAscending(index) => field.with_value(&rows[index]),
+            _ => field,
+        };
+        guilty.unsuitable(requirement, found).into()
     })
 }
 

@@ -78,7 +78,8 @@ pub enum ValueKind {
     Vector3(Dimension),
     /// An array of numbers; its length is one of these, or any if there are none.
     Numbers(Dimension, &'static [usize]),
-    /// Rows of numbers: how many rows (any number of them if zero), and how many numbers in each.
+    /// Rows of numbers: how many rows (any number of them if zero), and how many numbers in each (as many as in
+    /// the first if zero).
     Matrix(Dimension, usize, usize),
     /// A symmetric 3×3 matrix: three numbers xx, yy, zz; six numbers xx, yy, zz, xy, xz, yz; or its rows.
     Symmetric3(Dimension),
@@ -139,7 +140,7 @@ pub(crate) const CURVE_KEYS: &[&str] = &["points", "interpolation", "outside"];
 /// Values of `interpolation`.
 pub(crate) const INTERPOLATIONS: &[&str] = &["smooth", "linear"];
 /// Values of `outside`.
-pub(crate) const EXTRAPOLATIONS: &[&str] = &["hold", "continue"];
+pub(crate) const EXTRAPOLATIONS: &[&str] = &["hold", "continue", "repeat"];
 /// Keys of an orientation.
 pub(crate) const ORIENTATION_KEYS: &[&str] =
     &["quaternion", "axis", "angle", "euler", "sequence", "matrix", "z-axis", "x-axis"];

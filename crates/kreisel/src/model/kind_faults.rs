@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use nalgebra::Isometry3;
-
 use super::error::ModelErrors;
 use super::fields::Field;
 use super::function::{read_curve, read_law, read_signal, read_signals, read_three};
@@ -67,8 +65,7 @@ fn key_faults(
 /// Reads a default as its type, in a model without parameters.
 fn read_default(key: &'static Key, text: &str) -> Result<(), ModelErrors> {
     let value = value::parse_value(&SourceFile::new(format!("the default of `{}`", key.name), text))?;
-    let scope =
-        Scope { parameters: ParameterValues::new(), prefix: String::new(), placement: Isometry3::identity() };
+    let scope = Scope::of_model(ParameterValues::new());
     let context = Context::new(Arc::new(scope), None);
     let field = Field { key: key.name, value: &value, context: &context };
     match key.value {

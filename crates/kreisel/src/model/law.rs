@@ -147,7 +147,7 @@ impl Law {
         let mut corners = match self {
             Self::Constant(_) | Self::ConstantSpeed { .. } | Self::SmoothStart(_) => Vec::new(),
             Self::Expression(law) => law.corners.corners(from, to),
-            Self::Table(table) => table.corners(),
+            Self::Table(table) => table.corners(from, to),
         };
         corners.retain(|time| (from..=to).contains(time));
         corners.sort_by(f64::total_cmp);

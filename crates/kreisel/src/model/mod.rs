@@ -24,6 +24,7 @@ pub mod schema;
 pub mod scope;
 pub mod source;
 pub mod table;
+mod tabulated;
 pub mod value;
 
 pub use document::{Document, Part};
@@ -37,6 +38,7 @@ pub use reader::{PartReader, Reference};
 pub use scope::{Context, GivenParameter, MeasuredExpression, Quantities, Scope};
 pub use source::{Place, SourceFile, Text};
 pub use table::Table;
+pub use tabulated::TABLE;
 
 #[cfg(test)]
 pub(crate) mod kind_faults;

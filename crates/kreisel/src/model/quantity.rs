@@ -312,7 +312,7 @@ impl UnitParser<'_> {
     }
 
     fn mistake(&self, range: Range<usize>) -> UnitMistake {
-        let hint = "one unit may stand at the end, made with `*`, `/`, `^` and parentheses: `N/mm`, `kg*m^2`";
+        let hint = "one unit may stand at the end, made with `*`, `/`, `^` and parentheses: `N/mm`, `kg*m^2`; inside an expression it stands in brackets: `30[deg]`";
         UnitMistake {
             range: if range.is_empty() { 0..self.text.len() } else { range },
             mistake: Mistake::BadUnit(self.text.trim().into()),

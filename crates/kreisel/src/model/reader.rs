@@ -311,6 +311,7 @@ readers! {
     "A matrix in base units", matrix, optional_matrix -> DMatrix<f64>:
         ValueKind::Matrix(dimension, rows, columns) => |reader, field| {
             let numbers = field.matrix(dimension, rows, columns)?;
+            let columns = numbers.first().map_or(columns, Vec::len);
             Ok(DMatrix::from_fn(numbers.len(), columns, |row, column| numbers[row][column]))
         };
     "A symmetric 3×3 matrix in base units", symmetric3, optional_symmetric3 -> Matrix3<f64>:

@@ -15,6 +15,10 @@ pub fn schema(kinds: &[&'static PartKind]) -> Json {
     let mut properties = Map::new();
     let numbers = json!({ "type": "object", "additionalProperties": { "$ref": "#/$defs/number" } });
     properties.insert("parameters".into(), described(numbers, "Named numbers for expressions."));
+    let expressions = json!({ "type": "object", "additionalProperties": { "$ref": "#/$defs/number" } });
+    let doc =
+        "Named expressions of time, measured quantities and parameters, which other expressions use by name.";
+    properties.insert("expressions".into(), described(expressions, doc));
     properties.insert("include".into(), include());
     for kind in kinds {
         let common = if kind.occurrence == Occurrence::Many { COMMON_KEYS } else { &[] };
@@ -159,6 +163,7 @@ fn value(key: &Key) -> Json {
         ValueKind::Number(_) | ValueKind::NumberOr(..) | ValueKind::Count => number,
         ValueKind::Vector3(_) => json!({ "$ref": "#/$defs/vector3" }),
         ValueKind::Numbers(_, lengths) => array(number, lengths),
+        ValueKind::Matrix(_, 0, 0) => array(array(number, &[]), &[]),
         ValueKind::Matrix(_, 0, columns) => array(array(number, &[columns]), &[]),
         ValueKind::Matrix(_, rows, columns) => array(array(number, &[columns]), &[rows]),
         ValueKind::Symmetric3(_) => json!({ "anyOf": [
@@ -253,6 +258,7 @@ fn type_text(kind: ValueKind) -> String {
         ValueKind::Count => "whole number".into(),
         ValueKind::Vector3(_) => of("3 numbers"),
         ValueKind::Numbers(_, counts) => of(&format!("{} numbers", lengths(counts))),
+        ValueKind::Matrix(_, 0, 0) => of("rows of numbers"),
         ValueKind::Matrix(_, 0, columns) => of(&format!("rows of {columns} numbers")),
         ValueKind::Matrix(_, rows, columns) => of(&format!("{rows} × {columns} matrix")),
         ValueKind::Symmetric3(_) => of("3 or 6 numbers, or a symmetric 3 × 3 matrix"),

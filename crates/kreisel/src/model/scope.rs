@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use nalgebra::Isometry3;
 
 use super::error::{Mistake, ModelError, ModelErrors};
-use super::expression::{self, CONSTANTS, Expression, FUNCTIONS, INDEX, Meaning, TIME, Vocabulary};
+use super::expression::{self, CONSTANTS, Expression, FUNCTIONS, INDEX, Meaning, Named, TIME, Vocabulary};
 use super::fields::Field;
 use super::law::Law;
 use super::name::{self, GROUND};
@@ -28,6 +28,21 @@ pub struct Scope {
     pub prefix: String,
     /// Where the file's world lies in the world of the model.
     pub placement: Isometry3<f64>,
+    /// Expressions and tables that have names.
+    pub named: Named,
+}
+
+impl Scope {
+    /// The scope of a model file in which nothing but parameters has a name.
+    pub(crate) fn of_model(parameters: ParameterValues) -> Self {
+        let (prefix, placement) = (String::new(), Isometry3::identity());
+        Self { parameters, prefix, placement, named: Named::default() }
+    }
+
+    /// Whether a parameter or a table has a name.
+    fn has_name(&self, name: &str) -> bool {
+        self.parameters.contains_key(name) || self.named.tables.contains_key(name)
+    }
 }
 
 /// A scope and the counter of a repeated part.
@@ -85,20 +100,36 @@ impl Context {
     fn candidates(&self) -> Vec<String> {
         let constants = CONSTANTS.iter().map(|constant| constant.0.to_string());
         let index = self.index.map(|_| INDEX.to_string());
-        constants.chain(index).chain(self.scope.parameters.keys().cloned()).collect()
+        let names = self.scope.parameters.keys().chain(self.scope.named.expressions.keys());
+        constants.chain(index).chain(names.cloned()).collect()
     }
 
     /// The number that an expression means.
     pub fn number(&self, text: &Text, dimension: Dimension) -> Result<f64, ModelError> {
-        let text = self.substitute(text)?;
-        expression::constant_value(&text, Some(dimension), &|name| self.value_of(name), &|| self.candidates())
-            .map_err(|error| self.explain_index(error))
+        self.constant(&*self.substitute(text)?, Some(dimension))
     }
 
     /// The number that an expression means, whatever its unit.
     pub(crate) fn number_of_any_unit(&self, text: &Text) -> Result<f64, ModelError> {
-        let text = self.substitute(text)?;
-        expression::constant_value(&text, None, &|name| self.value_of(name), &|| self.candidates())
+        self.constant(&*self.substitute(text)?, None)
+    }
+
+    fn constant(&self, text: &Text, dimension: Option<Dimension>) -> Result<f64, ModelError> {
+        let (value_of, candidates) = (|name: &str| self.value_of(name), || self.candidates());
+        expression::constant_value(text, dimension, &value_of, Some(&self.scope.named), &candidates)
+            .map_err(|error| self.explain_index(error))
+    }
+
+    /// Compiles an expression of this place.
+    fn compile(
+        &self,
+        text: &Text,
+        dimension: Option<Dimension>,
+        variable: &dyn Fn(&str) -> Option<String>,
+        candidates: &dyn Fn() -> Vec<String>,
+    ) -> Result<Expression, ModelError> {
+        let value_of = |name: &str| self.value_of(name);
+        Expression::compile_with(&self.scope.named, text, dimension, &value_of, variable, candidates)
             .map_err(|error| self.explain_index(error))
     }
 
@@ -107,9 +138,7 @@ impl Context {
         let text = self.substitute(text)?;
         let time = |name: &str| (name == TIME).then(|| name.to_string());
         let candidates = || [self.candidates(), vec![TIME.into()]].concat();
-        let expression =
-            Expression::compile(&text, dimension, &|name| self.value_of(name), &time, &candidates)
-                .map_err(|error| self.explain_index(error))?;
+        let expression = self.compile(&text, Some(dimension), &time, &candidates)?;
         Law::from_expression(&expression, &text)
     }
 
@@ -151,9 +180,7 @@ impl Context {
     }
 
     fn whole_number(&self, text: &Text) -> Result<String, ModelError> {
-        let constant = |name: &str| self.value_of(name);
-        let value = expression::constant_value(text, Some(Dimension::NONE), &constant, &|| self.candidates())
-            .map_err(|error| self.explain_index(error))?;
+        let value = self.constant(text, Some(Dimension::NONE))?;
         // Whole numbers are exact up to 2⁵³.
         if value.fract() == 0.0 && value.abs() < 9e15 {
             return Ok(format!("{}", value as i64));
@@ -222,13 +249,20 @@ pub struct Quantities<'a> {
 pub struct MeasuredExpression {
     text: Text,
     context: Context,
-    dimension: Dimension,
+    /// What its unit must be of; none if any will do.
+    dimension: Option<Dimension>,
 }
 
 impl MeasuredExpression {
     /// Expression in the context of a part.
     pub fn new(text: &Text, context: &Context, dimension: Dimension) -> Result<Self, ModelError> {
-        Ok(Self { text: context.substitute(text)?.into_owned(), context: context.clone(), dimension })
+        let (text, context) = (context.substitute(text)?.into_owned(), context.clone());
+        Ok(Self { text, context, dimension: Some(dimension) })
+    }
+
+    /// The same, whatever its unit.
+    pub(crate) fn of_any_unit(self) -> Self {
+        Self { dimension: None, ..self }
     }
 
     /// Where it stands in the file.
@@ -256,14 +290,7 @@ impl MeasuredExpression {
             names.extend(context.candidates());
             names
         };
-        Expression::compile(
-            &self.text,
-            self.dimension,
-            &|name| context.value_of(name),
-            &variable,
-            &candidates,
-        )
-        .map_err(|error| context.explain_index(error))
+        context.compile(&self.text, self.dimension, &variable, &candidates)
     }
 }
 
@@ -316,6 +343,42 @@ pub(crate) fn definitions(entries: &Entries, errors: &mut ModelErrors) -> BTreeM
     definitions
 }
 
+/// Expressions of an `[expressions]` table, by name; a number is one too.
+pub(crate) fn named_expressions(
+    entries: &Entries,
+    scope: &Scope,
+    errors: &mut ModelErrors,
+) -> BTreeMap<String, Text> {
+    let mut named = BTreeMap::new();
+    for entry in entries.iter() {
+        let text = match &entry.value.content {
+            Content::Text(text) => text.clone(),
+            Content::Number(value) => Text::new(value.to_string(), entry.value.place.clone()),
+            _ => {
+                let mistake = Mistake::WrongType {
+                    key: entry.key.clone(),
+                    expected: "an expression in quotes".into(),
+                    found: entry.value.description(),
+                };
+                errors.push(ModelError::new(mistake, entry.value.place.clone()));
+                continue;
+            }
+        };
+        match check_parameter_name(&entry.key) {
+            Ok(()) if scope.has_name(&entry.key) => {
+                let error =
+                    ModelError::new(Mistake::DuplicateName(entry.key.clone()), entry.key_place.clone());
+                errors.push(error.with_hint("a parameter or a table has this name"));
+            }
+            Ok(()) => {
+                named.insert(entry.key.clone(), text);
+            }
+            Err(mistake) => errors.push(ModelError::new(mistake, entry.key_place.clone())),
+        }
+    }
+    named
+}
+
 /// Whether a name means something in every expression: time, the counter, a constant, a function.
 pub fn has_meaning(name: &str) -> bool {
     name == INDEX
@@ -331,10 +394,10 @@ fn check_parameter_name(name: &str) -> Result<(), Mistake> {
         return bad("it already has a meaning in expressions");
     }
     if !name.starts_with(|letter: char| letter.is_alphabetic() || letter == '_') {
-        return bad("a parameter begins with a letter");
+        return bad("a name in expressions begins with a letter");
     }
     if name.ends_with('-') {
-        return bad("a parameter does not end in a dash");
+        return bad("a name in expressions does not end in a dash");
     }
     Ok(())
 }
@@ -412,7 +475,9 @@ fn needs(
         let constants = CONSTANTS.iter().map(|constant| constant.0.to_string());
         constants.chain(definitions.keys().cloned()).chain(outer.keys().cloned()).collect()
     };
-    let vocabulary = Vocabulary { meaning: &meaning, candidates: &candidates, what: "parameter" };
+    let named = Named::default();
+    let vocabulary =
+        Vocabulary { meaning: &meaning, candidates: &candidates, what: "parameter", named: &named };
     let parsed = expression::parser::parse(text, &vocabulary)?;
     // Names in the unit are no parameters: `m` may be both.
     let expression_part = parsed.unit.map_or(text.content(), |unit| &text.content()[..unit.start]);
@@ -426,7 +491,7 @@ fn evaluate(definition: &Definition, known: &ParameterValues) -> Result<f64, Mod
     match definition {
         Definition::Number(value, _) => Ok(*value),
         Definition::Expression(text) => {
-            expression::constant_value(text, None, &|name| known.get(name).copied(), &Vec::new)
+            expression::constant_value(text, None, &|name| known.get(name).copied(), None, &Vec::new)
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Functions given by points: straight lines or a cubic spline between them.
+//! Functions given by points: straight lines or cubic splines between them, over one number or two.
 //!
 //! The smooth kind is the natural cubic spline: value, slope and curvature are continuous, and the
-//! curvature vanishes at both ends. Outside of the points the function holds its end value or continues
-//! along its end slope; for the natural spline the continued function is smooth everywhere.
+//! curvature vanishes at both ends. Outside of the points the function holds its end value, continues
+//! along its end slope, or repeats itself; the spline of a function that repeats itself is smooth at the
+//! seam as well. Over two numbers it is the product of two such splines.
 
 /// How the function runs between its points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub enum Outside {
     Hold,
     /// It keeps the slope of the end.
     Continue,
+    /// It begins anew: the last point has the value of the first.
+    Repeat,
 }
 
 /// Why points do not make a function.
@@ -29,19 +32,157 @@ pub enum TableMistake {
     TooFew,
     /// The point with this index does not lie to the right of the one before it.
     NotAscending(usize),
+    /// The function repeats itself, but the last value is not the first.
+    EndsDiffer,
+}
+
+/// Ascending arguments, and how a function goes on outside of them.
+#[derive(Clone, Debug, PartialEq)]
+struct Axis {
+    knots: Vec<f64>,
+    outside: Outside,
+}
+
+/// Where an argument lies on an axis.
+#[derive(Clone, Copy)]
+struct AxisPlace {
+    /// Piece between two knots.
+    piece: usize,
+    width: f64,
+    /// Part of the piece before the argument, from 0 to 1.
+    s: f64,
+    /// How far the argument lies outside of the knots; s is then that of the end.
+    beyond: Option<f64>,
+}
+
+impl Axis {
+    fn new(knots: Vec<f64>, outside: Outside) -> Result<Self, TableMistake> {
+        if knots.len() < 2 {
+            return Err(TableMistake::TooFew);
+        }
+        // Written so that not-a-number is refused too.
+        match knots.windows(2).position(|pair| !matches!(pair, [a, b] if a < b)) {
+            Some(index) => Err(TableMistake::NotAscending(index + 1)),
+            None => Ok(Self { knots, outside }),
+        }
+    }
+
+    fn ends(&self) -> [f64; 2] {
+        [self.knots[0], self.knots[self.knots.len() - 1]]
+    }
+
+    /// After how much the function repeats itself.
+    fn period(&self) -> Option<f64> {
+        let [first, last] = self.ends();
+        (self.outside == Outside::Repeat).then_some(last - first)
+    }
+
+    fn width(&self, piece: usize) -> f64 {
+        self.knots[piece + 1] - self.knots[piece]
+    }
+
+    fn place(&self, argument: f64) -> AxisPlace {
+        let [first, last] = self.ends();
+        let argument = self.period().map_or(argument, |period| first + (argument - first).rem_euclid(period));
+        let pieces = self.knots.len() - 1;
+        let at = |piece: usize, s: f64, beyond: Option<f64>| AxisPlace {
+            piece,
+            width: self.width(piece),
+            s,
+            beyond,
+        };
+        if argument < first {
+            return at(0, 0.0, Some(argument - first));
+        }
+        if argument > last {
+            return at(pieces - 1, 1.0, Some(argument - last));
+        }
+        let piece = self.knots.partition_point(|&start| start <= argument).clamp(1, pieces) - 1;
+        at(piece, (argument - self.knots[piece]) / self.width(piece), None)
+    }
+
+    /// What the values and the curvatures at both ends of the piece contribute to a derivative of the function there.
+    fn weights(&self, place: &AxisPlace, order: u8) -> [f64; 4] {
+        let Some(beyond) = place.beyond else { return cubic(place, order) };
+        match (self.outside, order) {
+            (Outside::Continue, 0) => {
+                let (value, slope) = (cubic(place, 0), cubic(place, 1));
+                std::array::from_fn(|k| value[k] + beyond * slope[k])
+            }
+            (Outside::Continue, 1) => cubic(place, 1),
+            (_, 0) => cubic(place, 0),
+            _ => [0.0; 4],
+        }
+    }
+
+    /// Second derivatives at the knots of the spline through some values. Continuity of the slope,
+    /// h₋ m₋ + 2(h₋ + h₊) m + h₊ m₊ = 6 (d₊ − d₋) with the slopes d of the chords, is tridiagonal and
+    /// diagonally dominant, so elimination without pivoting is safe.
+    fn curvatures(&self, values: &[f64]) -> Vec<f64> {
+        let count = self.knots.len();
+        let chord = |piece: usize| (values[piece + 1] - values[piece]) / self.width(piece);
+        let mut rows = vec![[0.0, 1.0, 0.0]; count];
+        let mut right = vec![0.0; count];
+        for knot in 1..count - 1 {
+            let (before, after) = (self.width(knot - 1), self.width(knot));
+            rows[knot] = [before, 2.0 * (before + after), after];
+            right[knot] = 6.0 * (chord(knot) - chord(knot - 1));
+        }
+        if self.outside != Outside::Repeat {
+            solve_tridiagonal(&rows, &mut right);
+            return right;
+        }
+        // The equation of the seam couples the two pieces beside it. The curvature there is found such that it
+        // holds: with m₀ at both ends the others are those for m₀ = 0 and m₀ times those for m₀ = 1.
+        let (before, after) = (self.width(count - 2), self.width(0));
+        let mut by_seam = vec![0.0; count];
+        (by_seam[0], by_seam[count - 1]) = (1.0, 1.0);
+        solve_tridiagonal(&rows, &mut right);
+        solve_tridiagonal(&rows, &mut by_seam);
+        let at_seam = |m: &[f64]| before * m[count - 2] + 2.0 * (before + after) * m[0] + after * m[1];
+        let seam = (6.0 * (chord(0) - chord(count - 2)) - at_seam(&right)) / at_seam(&by_seam);
+        right.iter().zip(&by_seam).map(|(own, by_seam)| own + seam * by_seam).collect()
+    }
+}
+
+/// On a piece of width h with s = (x − x₀)/h from 0 to 1 and curvatures m₀, m₁ at its ends, the cubic
+/// is (1−s) y₀ + s y₁ + h²/6 ((1−s)³ − (1−s)) m₀ + h²/6 (s³ − s) m₁. These are the factors of y₀, y₁, m₀
+/// and m₁ in one of its derivatives.
+fn cubic(place: &AxisPlace, order: u8) -> [f64; 4] {
+    let (s, r, h) = (place.s, 1.0 - place.s, place.width);
+    match order {
+        0 => [r, s, h * h / 6.0 * (r * r * r - r), h * h / 6.0 * (s * s * s - s)],
+        1 => [-1.0 / h, 1.0 / h, h / 6.0 * (1.0 - 3.0 * r * r), h / 6.0 * (3.0 * s * s - 1.0)],
+        2 => [0.0, 0.0, r, s],
+        3 => [0.0, 0.0, -1.0 / h, 1.0 / h],
+        _ => [0.0; 4],
+    }
+}
+
+/// Solves a diagonally dominant system; a row holds what stands left of, on and right of the diagonal.
+fn solve_tridiagonal(rows: &[[f64; 3]], right: &mut [f64]) {
+    let mut upper = vec![0.0; rows.len()];
+    for (row, &[left, middle, next]) in rows.iter().enumerate() {
+        let (before, solved) = if row > 0 { (upper[row - 1], right[row - 1]) } else { (0.0, 0.0) };
+        let pivot = middle - left * before;
+        upper[row] = next / pivot;
+        right[row] = (right[row] - left * solved) / pivot;
+    }
+    for row in (0..rows.len() - 1).rev() {
+        right[row] -= upper[row] * right[row + 1];
+    }
 }
 
 /// A function of one number given by points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    arguments: Vec<f64>,
+    axis: Axis,
     values: Vec<f64>,
     /// Second derivative at each point; zero for straight lines.
     curvatures: Vec<f64>,
     /// Integral from the first point to each point.
     integrals: Vec<f64>,
     interpolation: Interpolation,
-    outside: Outside,
 }
 
 impl Table {
@@ -51,21 +192,18 @@ impl Table {
         interpolation: Interpolation,
         outside: Outside,
     ) -> Result<Self, TableMistake> {
-        if points.len() < 2 {
-            return Err(TableMistake::TooFew);
-        }
         let (arguments, values): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
-        // Written so that not-a-number is refused too.
-        if let Some(index) = arguments.windows(2).position(|pair| !matches!(pair, [a, b] if a < b)) {
-            return Err(TableMistake::NotAscending(index + 1));
+        let axis = Axis::new(arguments, outside)?;
+        if outside == Outside::Repeat && values[0] != values[values.len() - 1] {
+            return Err(TableMistake::EndsDiffer);
         }
         let curvatures = match interpolation {
-            Interpolation::Smooth => natural_curvatures(&arguments, &values),
+            Interpolation::Smooth => axis.curvatures(&values),
             Interpolation::Linear => vec![0.0; points.len()],
         };
-        let mut table = Self { arguments, values, curvatures, integrals: vec![0.0], interpolation, outside };
+        let mut table = Self { axis, values, curvatures, integrals: vec![0.0], interpolation };
         for piece in 0..points.len() - 1 {
-            let part = table.part_of_piece(piece, table.arguments[piece + 1]);
+            let part = table.part_of_piece(piece, 1.0);
             table.integrals.push(table.integrals[piece] + part);
         }
         Ok(table)
@@ -73,107 +211,216 @@ impl Table {
 
     /// Integral from the first point to an argument; allocates nothing.
     pub fn integral(&self, argument: f64) -> f64 {
-        let last = self.arguments.len() - 1;
-        let beyond = |end: usize| {
-            let distance = argument - self.arguments[end];
-            0.5 * (self.values[end] + self.evaluate(argument)[0]) * distance
+        let [first, last] = self.axis.ends();
+        let whole = self.integrals[self.integrals.len() - 1];
+        let (argument, before) = match self.axis.period() {
+            Some(period) => {
+                let turns = ((argument - first) / period).floor();
+                (argument - turns * period, turns * whole)
+            }
+            None => (argument, 0.0),
         };
-        if argument < self.arguments[0] {
-            return beyond(0);
+        let beyond = |end: f64| 0.5 * (self.evaluate(end)[0] + self.evaluate(argument)[0]) * (argument - end);
+        if argument < first {
+            return before + beyond(first);
         }
-        if argument > self.arguments[last] {
-            return self.integrals[last] + beyond(last);
+        if argument > last {
+            return before + whole + beyond(last);
         }
-        let piece = self.arguments.partition_point(|&start| start <= argument).clamp(1, last) - 1;
-        self.integrals[piece] + self.part_of_piece(piece, argument)
+        let place = self.axis.place(argument);
+        before + self.integrals[place.piece] + self.part_of_piece(place.piece, place.s)
     }
 
     /// Integral from the start of a piece; Simpson's rule is exact for its cubic.
-    fn part_of_piece(&self, piece: usize, argument: f64) -> f64 {
-        let start = self.arguments[piece];
-        let middle = self.inside(piece, 0.5 * (start + argument))[0];
-        let end = self.inside(piece, argument)[0];
-        (argument - start) / 6.0 * (self.values[piece] + 4.0 * middle + end)
+    fn part_of_piece(&self, piece: usize, s: f64) -> f64 {
+        let width = self.axis.width(piece);
+        let value = |s: f64| self.sum(piece, &cubic(&AxisPlace { piece, width, s, beyond: None }, 0));
+        s * width / 6.0 * (self.values[piece] + 4.0 * value(0.5 * s) + value(s))
+    }
+
+    fn sum(&self, piece: usize, weights: &[f64; 4]) -> f64 {
+        let [y0, y1] = [self.values[piece], self.values[piece + 1]];
+        let [m0, m1] = [self.curvatures[piece], self.curvatures[piece + 1]];
+        weights[0] * y0 + weights[1] * y1 + (weights[2] * m0 + weights[3] * m1)
     }
 
     /// Value, first and second derivative; allocates nothing.
     pub fn evaluate(&self, argument: f64) -> [f64; 3] {
-        let last = self.arguments.len() - 1;
-        if argument < self.arguments[0] {
-            return self.outside(0, self.slope_at(0, 0.0), argument);
-        }
-        if argument > self.arguments[last] {
-            return self.outside(last, self.slope_at(last - 1, 1.0), argument);
-        }
-        let piece = self.arguments.partition_point(|&start| start <= argument).clamp(1, last) - 1;
-        self.inside(piece, argument)
+        let place = self.axis.place(argument);
+        [0, 1, 2].map(|order| self.sum(place.piece, &self.axis.weights(&place, order)))
     }
 
-    /// Arguments at which the function or its slope jumps, ascending.
-    pub fn corners(&self) -> Vec<f64> {
-        let last = self.arguments.len() - 1;
-        let mut corners = Vec::new();
-        let held = self.outside == Outside::Hold;
-        if held && self.slope_at(0, 0.0) != 0.0 {
-            corners.push(self.arguments[0]);
-        }
-        if self.interpolation == Interpolation::Linear {
-            let bends = (1..last).filter(|&knot| self.slope_at(knot - 1, 1.0) != self.slope_at(knot, 0.0));
-            corners.extend(bends.map(|knot| self.arguments[knot]));
-        }
-        if held && self.slope_at(last - 1, 1.0) != 0.0 {
-            corners.push(self.arguments[last]);
-        }
-        corners
-    }
-
-    /// On a piece of width h with s = (x − x₀)/h from 0 to 1 and curvatures m₀, m₁ at its ends, the cubic
-    /// is (1−s) y₀ + s y₁ + h²/6 ((1−s)³ − (1−s)) m₀ + h²/6 (s³ − s) m₁.
-    fn inside(&self, piece: usize, argument: f64) -> [f64; 3] {
-        let width = self.arguments[piece + 1] - self.arguments[piece];
-        let s = (argument - self.arguments[piece]) / width;
-        let r = 1.0 - s;
-        let [y0, y1] = [self.values[piece], self.values[piece + 1]];
-        let [m0, m1] = [self.curvatures[piece], self.curvatures[piece + 1]];
-        let value = r * y0 + s * y1 + width * width / 6.0 * ((r * r * r - r) * m0 + (s * s * s - s) * m1);
-        [value, self.slope_at(piece, s), r * m0 + s * m1]
+    /// The value, or a derivative of it.
+    fn derivative(&self, argument: f64, order: u8) -> f64 {
+        let place = self.axis.place(argument);
+        self.sum(place.piece, &self.axis.weights(&place, order))
     }
 
     fn slope_at(&self, piece: usize, s: f64) -> f64 {
-        let width = self.arguments[piece + 1] - self.arguments[piece];
-        let r = 1.0 - s;
-        let [m0, m1] = [self.curvatures[piece], self.curvatures[piece + 1]];
-        (self.values[piece + 1] - self.values[piece]) / width
-            + width / 6.0 * ((1.0 - 3.0 * r * r) * m0 + (3.0 * s * s - 1.0) * m1)
+        self.sum(piece, &cubic(&AxisPlace { piece, width: self.axis.width(piece), s, beyond: None }, 1))
     }
 
-    fn outside(&self, end: usize, slope: f64, argument: f64) -> [f64; 3] {
-        match self.outside {
-            Outside::Hold => [self.values[end], 0.0, 0.0],
-            Outside::Continue => [self.values[end] + slope * (argument - self.arguments[end]), slope, 0.0],
+    /// Arguments between two others at which the function or its slope jumps, ascending.
+    pub fn corners(&self, from: f64, to: f64) -> Vec<f64> {
+        let kinks = self.kinks();
+        let Some(period) = self.axis.period() else {
+            return kinks.into_iter().filter(|at| (from..=to).contains(at)).collect();
+        };
+        let first = self.axis.ends()[0];
+        let turns = [from, to].map(|end| ((end - first) / period).floor());
+        // A function with more corners is noise to any step size.
+        let count = turns[1] - turns[0];
+        if count.is_nan() || count * (kinks.len() as f64) > MAX_CORNERS {
+            return Vec::new();
+        }
+        let count = count as usize;
+        (0..=count)
+            .flat_map(|turn| kinks.iter().map(move |at| at + (turns[0] + turn as f64) * period))
+            .filter(|at| (from..=to).contains(at))
+            .collect()
+    }
+
+    /// Points at which the function has a corner; of a function that repeats itself those of one period.
+    fn kinks(&self) -> Vec<f64> {
+        let knots = &self.axis.knots;
+        let last = knots.len() - 1;
+        let bends = |before: usize, after: usize| self.slope_at(before, 1.0) != self.slope_at(after, 0.0);
+        let mut kinks = Vec::new();
+        match self.axis.outside {
+            Outside::Hold if self.slope_at(0, 0.0) != 0.0 => kinks.push(knots[0]),
+            Outside::Repeat if self.interpolation == Interpolation::Linear && bends(last - 1, 0) => {
+                kinks.push(knots[0]);
+            }
+            _ => {}
+        }
+        if self.interpolation == Interpolation::Linear {
+            kinks.extend((1..last).filter(|&knot| bends(knot - 1, knot)).map(|knot| knots[knot]));
+        }
+        if self.axis.outside == Outside::Hold && self.slope_at(last - 1, 1.0) != 0.0 {
+            kinks.push(knots[last]);
+        }
+        kinks
+    }
+}
+
+/// Most corners that are reported of a table that repeats itself.
+const MAX_CORNERS: f64 = 100_000.0;
+
+/// A function of two numbers x and y given on a grid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Surface {
+    axes: [Axis; 2],
+    /// Value, its curvatures along x and along y, and the curvature along y of the curvature along x, at each
+    /// point of the grid: all y of the first x come first.
+    points: Vec<[f64; 4]>,
+    interpolation: Interpolation,
+}
+
+/// Why a grid does not make a function, and along which axis.
+pub type SurfaceMistake = (usize, TableMistake);
+
+impl Surface {
+    /// Function through the values of a grid: one row for each x, one number in it for each y.
+    pub fn new(
+        arguments: [Vec<f64>; 2],
+        rows: &[Vec<f64>],
+        interpolation: Interpolation,
+        outside: [Outside; 2],
+    ) -> Result<Self, SurfaceMistake> {
+        let [x, y] = arguments;
+        let x = Axis::new(x, outside[0]).map_err(|mistake| (0, mistake))?;
+        let y = Axis::new(y, outside[1]).map_err(|mistake| (1, mistake))?;
+        let (count, width) = (x.knots.len(), y.knots.len());
+        debug_assert!(rows.len() == count && rows.iter().all(|row| row.len() == width), "one value a point");
+        if outside[0] == Outside::Repeat && rows[0] != rows[count - 1] {
+            return Err((0, TableMistake::EndsDiffer));
+        }
+        if outside[1] == Outside::Repeat && rows.iter().any(|row| row[0] != row[width - 1]) {
+            return Err((1, TableMistake::EndsDiffer));
+        }
+        let mut points: Vec<[f64; 4]> = rows.iter().flatten().map(|value| [*value, 0.0, 0.0, 0.0]).collect();
+        if interpolation == Interpolation::Smooth {
+            for column in 0..width {
+                let values: Vec<f64> = rows.iter().map(|row| row[column]).collect();
+                for (row, curvature) in x.curvatures(&values).into_iter().enumerate() {
+                    points[row * width + column][1] = curvature;
+                }
+            }
+            for row in points.chunks_mut(width) {
+                for (of, to) in [(0, 2), (1, 3)] {
+                    let values: Vec<f64> = row.iter().map(|point| point[of]).collect();
+                    let curvatures = y.curvatures(&values);
+                    row.iter_mut().zip(curvatures).for_each(|(point, curvature)| point[to] = curvature);
+                }
+            }
+        }
+        Ok(Self { axes: [x, y], points, interpolation })
+    }
+
+    /// The value, or a derivative of some orders by x and y; allocates nothing.
+    fn derivative(&self, arguments: [f64; 2], orders: [u8; 2]) -> f64 {
+        let [x, y] = [0, 1].map(|axis: usize| self.axes[axis].place(arguments[axis]));
+        let along_x = self.axes[0].weights(&x, orders[0]);
+        let along_y = self.axes[1].weights(&y, orders[1]);
+        let width = self.axes[1].knots.len();
+        let mut sum = 0.0;
+        for i in 0..2 {
+            for j in 0..2 {
+                let [value, by_x, by_y, by_both] = self.points[(x.piece + i) * width + y.piece + j];
+                sum += along_y[j] * (along_x[i] * value + along_x[2 + i] * by_x)
+                    + along_y[2 + j] * (along_x[i] * by_y + along_x[2 + i] * by_both);
+            }
+        }
+        sum
+    }
+
+    /// Knots along an axis at which the function may have a corner.
+    fn kinks(&self, axis: usize) -> Vec<f64> {
+        let Axis { knots, outside } = &self.axes[axis];
+        match (self.interpolation, outside) {
+            (Interpolation::Linear, Outside::Continue) => knots[1..knots.len() - 1].to_vec(),
+            (Interpolation::Linear, Outside::Repeat) => knots[..knots.len() - 1].to_vec(),
+            (Interpolation::Linear, Outside::Hold) => knots.clone(),
+            (Interpolation::Smooth, Outside::Hold) => self.axes[axis].ends().to_vec(),
+            (Interpolation::Smooth, _) => Vec::new(),
         }
     }
 }
 
-/// Second derivatives of the natural spline: continuity of the slope at the inner points,
-/// h₋ m₋ + 2(h₋ + h₊) m + h₊ m₊ = 6 (d₊ − d₋) with the slopes d of the chords, is tridiagonal and
-/// diagonally dominant, so elimination without pivoting is safe.
-fn natural_curvatures(arguments: &[f64], values: &[f64]) -> Vec<f64> {
-    let count = arguments.len();
-    let width = |piece: usize| arguments[piece + 1] - arguments[piece];
-    let chord = |piece: usize| (values[piece + 1] - values[piece]) / width(piece);
-    let mut curvatures = vec![0.0; count];
-    let mut upper = vec![0.0; count];
-    for knot in 1..count - 1 {
-        let (left, right) = (width(knot - 1), width(knot));
-        let pivot = 2.0 * (left + right) - left * upper[knot - 1];
-        upper[knot] = right / pivot;
-        curvatures[knot] = (6.0 * (chord(knot) - chord(knot - 1)) - left * curvatures[knot - 1]) / pivot;
+/// A function that a model gives by points, of one number or of two.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TableFunction {
+    /// Of one number.
+    Line(Table),
+    /// Of two numbers.
+    Grid(Surface),
+}
+
+impl TableFunction {
+    /// Number of arguments.
+    pub fn arity(&self) -> usize {
+        match self {
+            Self::Line(_) => 1,
+            Self::Grid(_) => 2,
+        }
     }
-    for knot in (1..count - 1).rev() {
-        curvatures[knot] -= upper[knot] * curvatures[knot + 1];
+
+    /// The value, or a derivative of some orders by both arguments; a function of one number looks at the first
+    /// alone. Allocates nothing.
+    pub fn derivative(&self, arguments: [f64; 2], orders: [u8; 2]) -> f64 {
+        match self {
+            Self::Line(table) => table.derivative(arguments[0], orders[0]),
+            Self::Grid(surface) => surface.derivative(arguments, orders),
+        }
     }
-    curvatures
+
+    /// Values of an argument at which there may be a corner, and after how much they repeat themselves.
+    pub(crate) fn kinks(&self, argument: usize) -> (Vec<f64>, Option<f64>) {
+        match self {
+            Self::Line(table) => (table.kinks(), table.axis.period()),
+            Self::Grid(surface) => (surface.kinks(argument), surface.axes[argument].period()),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -203,7 +450,7 @@ mod tests {
                 assert!((before - after).abs() < 1e-7, "{argument}: {before} {after}");
             }
         }
-        assert!(table.corners().is_empty());
+        assert!(table.corners(-9.0, 9.0).is_empty());
     }
 
     #[test]
@@ -258,11 +505,11 @@ mod tests {
         let held = Table::new(POINTS, Interpolation::Linear, Outside::Hold).unwrap();
         assert_eq!(held.evaluate(-1.0), [1.0, 0.0, 0.0]);
         assert_eq!(held.evaluate(7.0), [-1.0, 0.0, 0.0]);
-        assert_eq!(held.corners(), [0.0, 1.0, 1.5, 4.0, 5.0]);
+        assert_eq!(held.corners(-9.0, 9.0), [0.0, 1.0, 1.5, 4.0, 5.0]);
         let continued = Table::new(POINTS, Interpolation::Linear, Outside::Continue).unwrap();
         assert_eq!(continued.evaluate(-1.0), [-1.0, 2.0, 0.0]);
         assert_eq!(continued.evaluate(7.0), [-7.0, -3.0, 0.0]);
-        assert_eq!(continued.corners(), [1.0, 1.5, 4.0]);
+        assert_eq!(continued.corners(-9.0, 9.0), [1.0, 1.5, 4.0]);
     }
 
     #[test]
@@ -271,5 +518,119 @@ mod tests {
         assert_eq!(build(&[(0.0, 1.0)]), Err(TableMistake::TooFew));
         assert_eq!(build(&[(0.0, 1.0), (0.0, 2.0)]), Err(TableMistake::NotAscending(1)));
         assert_eq!(build(&[(0.0, 1.0), (1.0, 1.0), (f64::NAN, 2.0)]), Err(TableMistake::NotAscending(2)));
+    }
+
+    /// Points of a function with period 2, the last of which repeats the first.
+    const CLOSED: &[(f64, f64)] = &[(0.0, 1.0), (0.5, 3.0), (0.7, 2.0), (1.4, -1.0), (2.0, 1.0)];
+
+    #[test]
+    fn a_table_that_repeats_itself_is_smooth_at_the_seam_and_the_same_in_every_period() {
+        for points in [CLOSED, &[(0.0, 1.0), (2.0, 1.0)], &[(0.0, 1.0), (0.4, 2.0), (2.0, 1.0)]] {
+            let table = Table::new(points, Interpolation::Smooth, Outside::Repeat).unwrap();
+            for seam in [-2.0, 0.0, 2.0, 14.0] {
+                let [before, after] = [-1e-9, 1e-9].map(|shift| table.evaluate(seam + shift));
+                for (before, after) in before.into_iter().zip(after) {
+                    // Third derivatives of these points stay below 500.
+                    assert!((before - after).abs() < 1e-6, "{seam}: {before} {after}");
+                }
+            }
+            for k in 0..40 {
+                let x = 0.05 * f64::from(k) + 0.01;
+                let whole = table.integral(2.0);
+                for turns in [-3.0, 1.0, 8.0] {
+                    let again = x + 2.0 * turns;
+                    // Rounding of an argument of 16 at slopes below 20.
+                    assert!((table.evaluate(again)[0] - table.evaluate(x)[0]).abs() < 1e-13);
+                    let integral = table.integral(x) + turns * whole;
+                    assert!((table.integral(again) - integral).abs() < 1e-12);
+                }
+            }
+            assert!(table.corners(-9.0, 9.0).is_empty());
+        }
+        let differ = [(0.0, 1.0), (1.0, 2.0)];
+        let refused = Table::new(&differ, Interpolation::Linear, Outside::Repeat);
+        assert_eq!(refused, Err(TableMistake::EndsDiffer));
+        let saw = [(0.0, 0.0), (0.5, 1.0), (2.0, 0.0)];
+        let saw = Table::new(&saw, Interpolation::Linear, Outside::Repeat).unwrap();
+        assert_eq!(saw.corners(-2.1, 2.6), [-2.0, -1.5, 0.0, 0.5, 2.0, 2.5]);
+    }
+
+    #[test]
+    fn the_spline_of_a_periodic_function_converges_with_order_four() {
+        // Its curvature does not vanish at the seam, which the natural spline would assume.
+        let function = |x: f64| (x + 0.7).sin() + 0.3 * (2.0 * x).cos();
+        let error = |count: usize| {
+            let step = std::f64::consts::TAU / count as f64;
+            let mut points: Vec<(f64, f64)> =
+                (0..=count).map(|k| step * k as f64).map(|x| (x, function(x))).collect();
+            points[count].1 = points[0].1;
+            let table = Table::new(&points, Interpolation::Smooth, Outside::Repeat).unwrap();
+            (-500..1500)
+                .map(|k| f64::from(k) * 6e-3)
+                .map(|x| (table.evaluate(x)[0] - function(x)).abs())
+                .fold(0.0, f64::max)
+        };
+        let order = (error(20) / error(40)).log2();
+        assert!((order - 4.0).abs() < 0.1, "{order}");
+    }
+
+    /// A grid of a function, with arguments that are not equally spaced.
+    fn grid(
+        function: impl Fn(f64, f64) -> f64,
+        interpolation: Interpolation,
+        outside: Outside,
+    ) -> TableFunction {
+        let (x, y) = (vec![0.0, 0.4, 1.0, 1.7], vec![-1.0, 0.0, 0.5, 2.0, 2.2]);
+        let rows: Vec<Vec<f64>> = x.iter().map(|&x| y.iter().map(|&y| function(x, y)).collect()).collect();
+        TableFunction::Grid(Surface::new([x, y], &rows, interpolation, [outside; 2]).unwrap())
+    }
+
+    #[test]
+    fn a_grid_has_the_values_of_its_points_and_the_derivatives_of_differences() {
+        let function = |x: f64, y: f64| (1.3 * x).sin() * (0.8 * y).cos() + x * y;
+        for interpolation in [Interpolation::Smooth, Interpolation::Linear] {
+            for outside in [Outside::Hold, Outside::Continue] {
+                let table = grid(function, interpolation, outside);
+                for (x, y) in [(0.0, -1.0), (0.4, 0.5), (1.7, 2.2), (1.0, 2.0)] {
+                    // Some roundings of numbers below 5.
+                    assert!((table.derivative([x, y], [0, 0]) - function(x, y)).abs() < 1e-14);
+                }
+                for x in [-0.3, 0.11, 0.77, 1.52, 2.3] {
+                    for y in [-1.4, -0.33, 0.21, 1.1, 2.15, 2.9] {
+                        for orders in [[0, 0], [1, 0], [0, 1], [1, 1]] {
+                            for (axis, (dx, dy)) in [(0, (1e-5, 0.0)), (1, (0.0, 1e-5))] {
+                                let at = |sign: f64| table.derivative([x + sign * dx, y + sign * dy], orders);
+                                let difference = (at(1.0) - at(-1.0)) / 2e-5;
+                                let mut higher = orders;
+                                higher[axis] += 1;
+                                let slope = table.derivative([x, y], higher);
+                                // Third derivatives times 1e-10, and ε/1e-5 of rounding.
+                                assert!((slope - difference).abs() < 1e-8, "{x} {y} {higher:?}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_grid_of_a_product_of_straight_lines_is_the_product() {
+        let table = grid(|x, y| (2.0 * x - 1.0) * (3.0 - y), Interpolation::Smooth, Outside::Continue);
+        for (x, y) in [(0.2, 0.3), (1.6, -0.9), (-1.0, 3.0), (4.0, 0.0)] {
+            // Roundings of numbers below 50.
+            let found = table.derivative([x, y], [0, 0]);
+            assert!((found - (2.0 * x - 1.0) * (3.0 - y)).abs() < 1e-13, "{x} {y}");
+        }
+    }
+
+    #[test]
+    fn not_a_number_stays_not_a_number() {
+        let line = Table::new(POINTS, Interpolation::Smooth, Outside::Hold).unwrap();
+        assert!(line.evaluate(f64::NAN)[0].is_nan());
+        let grid = grid(|x, y| x + y, Interpolation::Linear, Outside::Hold);
+        assert!(grid.derivative([f64::NAN, 0.0], [0, 0]).is_nan());
+        let closed = Table::new(CLOSED, Interpolation::Smooth, Outside::Repeat).unwrap();
+        assert!(closed.evaluate(f64::INFINITY)[0].is_nan());
     }
 }

@@ -37,6 +37,7 @@ pub mod shape;
 pub mod simulation;
 pub mod spring;
 pub mod state;
+pub mod table;
 pub mod velocity_coupling;
 
 pub use reader::{MachineReader, read};
@@ -48,6 +49,7 @@ use crate::model::PartKind;
 static FILES: &[&[PartEntry]] = &[
     simulation::PARTS,
     gravity::PARTS,
+    table::PARTS,
     input::PARTS,
     body::PARTS,
     point_mass::PARTS,

@@ -1,13 +1,12 @@
 //! The `shape` of a body as a model file writes it.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::shape::{Geometry, MassProperties, Solid, Triangles};
 use crate::machine::stl;
-use crate::model::document::read_bytes;
-use crate::model::error::{Mistake, ModelError, ModelErrors};
+use crate::model::document::read_beside;
+use crate::model::error::{ModelError, ModelErrors};
 use crate::model::{Dimension, Key, Need, PartReader, Text, ValueKind};
 
 /// Keys of `shape`.
@@ -112,24 +111,7 @@ fn box_size(reader: &PartReader) -> Result<Vector3, ModelErrors> {
 
 /// Reads the surface in a file that lies in the folder of the model's file or below.
 fn read_stl(file: &Text) -> Result<Vec<[Vector3; 3]>, ModelError> {
-    let error = |mistake| ModelError::new(mistake, file.place().clone());
-    let unreadable = |reason: String| error(Mistake::Unreadable(reason));
-    let model = Path::new(file.place().file().name());
-    if !model.is_file() {
-        return Err(unreadable("a text has no folder".to_string())
-            .with_hint("only a model that is read from a file can use other files"));
-    }
-    let folder = match model.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let find = |path: &Path| path.canonicalize().map_err(|reason| unreadable(reason.to_string()));
-    let (root, path) = (find(folder)?, find(&folder.join(file.content()))?);
-    if !path.starts_with(&root) && !file.place().file().reaches_outside() {
-        return Err(unreadable("it lies outside of the folder of the model".to_string())
-            .with_hint("put the file into that folder or below, or give `--allow-outside`"));
-    }
-    let bytes = read_bytes(&path, stl::MAX_SIZE).map_err(error)?;
+    let bytes = read_beside(file, stl::MAX_SIZE)?;
     stl::read(&bytes).map_err(|reason| {
         let what = format!("the file `{}`", file.content());
         ModelError::unsuitable(what, "an STL file of a closed surface", reason, file.place())

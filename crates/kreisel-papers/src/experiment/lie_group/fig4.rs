@@ -6,8 +6,8 @@
 
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use super::flexible::{
-    BETTER, Convergence, METHODS, Quantity, check_counts, iterations, machine, over_time,
-    published_iterations, run, run_through, settings, signal,
+    Convergence, METHODS, Quantity, check_counts, iterations, machine, over_time, published_iterations, run,
+    run_through, settings, signal,
 };
 use kreisel::integrate::{INDEX3, Method, Parameters, Settings};
 use kreisel::machine::{Machine, SettingTexts};
@@ -131,7 +131,7 @@ fn in_time(
     let convergence = Convergence::measure(name, &QUANTITIES, &STEPS, FINER_STEPS, progress, tip)?;
     convergence.tabulate(outcome, 4);
     convergence.draw(outcome, 2, "step size h [s]");
-    convergence.check_order(outcome, TOLERANCE, BETTER);
+    convergence.check_order(outcome, TOLERANCE);
     Ok(())
 }
 
@@ -148,7 +148,7 @@ fn in_space(outcome: &mut Outcome, settings: Settings, progress: &Progress) -> R
     let name = format!("in space, h = {}", number(settings.step()));
     let convergence = Convergence::measure(name, &QUANTITIES, &LENGTHS, FINER_LENGTHS, progress, tip)?;
     convergence.tabulate(outcome, 4);
-    convergence.check_order(outcome, TOLERANCE, BETTER);
+    convergence.check_order(outcome, TOLERANCE);
     Ok(())
 }
 

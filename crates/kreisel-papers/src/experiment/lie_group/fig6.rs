@@ -5,7 +5,7 @@
 
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use super::flexible::{
-    BETTER, Convergence, METHODS, Quantity, as_published, check_counts, iterations, machine, over_time,
+    Convergence, METHODS, Quantity, as_published, check_counts, iterations, machine, over_time,
     published_iterations, run, settings, signal,
 };
 use kreisel::integrate::{Parameters, Settings};
@@ -22,19 +22,27 @@ const SPECTRAL_RADIUS: f64 = 0.9;
 /// Step size of the long runs.
 const STEP: f64 = 0.02;
 
-/// End of the runs for the convergence plots, their step sizes, those of their reference, and how much more accurate that must
-/// be. Vibrations of 5e-10 of the motion, which are followed by some steps and not by others, limit it.
-const END: f64 = 1.0;
+/// Steps for the order in time, and those of its reference.
 const STEPS: [f64; 3] = [0.01, 0.005, 0.0025];
 const FINER_STEPS: [f64; 3] = [6.25e-4, 3.125e-4, 1.5625e-4];
-const BETTER_IN_TIME: f64 = 50.0;
+
+/// How the drive starts: as published, and over the whole run. The third derivative of the published drive jumps at 0.5 s and sets
+/// off vibrations of 5e-10 of the motion, which some steps follow and others do not: extrapolations from ever finer steps
+/// differ by as much afterwards, and no reference is 1000 times better than the finest run. So the order is judged with the
+/// other drive.
+const PUBLISHED_DRIVE: &str = "smooth-start = 0.5";
+const SMOOTH_DRIVE: &str = "smooth-start = 1";
+
+/// End of all runs but the long ones.
+const END: f64 = 1.0;
 
 const MIDDLE: [&str; 3] =
     ["bc.at-0.5.displacement.x", "bc.at-0.5.displacement.y", "bc.at-0.5.displacement.z"];
 const REACTION: [&str; 3] = ["c.force.x", "c.force.y", "c.force.z"];
 
-fn linkage(elements: usize) -> Result<Machine, ExperimentError> {
+fn linkage(elements: usize, drive: &str) -> Result<Machine, ExperimentError> {
     let text = MODEL.replace(MODEL_ELEMENTS, &format!("elements = {elements}"));
+    let text = text.replace(PUBLISHED_DRIVE, drive);
     machine("four-bar-misaligned", &text, &[])
 }
 
@@ -43,7 +51,7 @@ const PUBLISHED: [f64; 2] = [3.05, 3.06];
 
 /// Runs the experiment.
 pub fn run_all(progress: &Progress) -> Result<Outcome, ExperimentError> {
-    progress.expect(2 * METHODS.len() + METHODS.len() * (STEPS.len() + 3) + LENGTHS.len() + 3);
+    progress.expect(2 * METHODS.len() * (STEPS.len() + 4) + LENGTHS.len() + 3);
     let mut outcome = Outcome::new(
         Table::new([
             "errors on [0, 1]",
@@ -59,12 +67,15 @@ pub fn run_all(progress: &Progress) -> Result<Outcome, ExperimentError> {
             Panel::log_log("errors over h").with_slopes([2.0]),
         ]),
     );
-    let (linkage, parameters) = (linkage(10)?, Parameters::chung_hulbert(SPECTRAL_RADIUS)?);
+    let (published, smooth) = (linkage(10, PUBLISHED_DRIVE)?, linkage(10, SMOOTH_DRIVE)?);
+    let parameters = Parameters::chung_hulbert(SPECTRAL_RADIUS)?;
     let mut counts = Vec::new();
-    for ((name, method), published) in METHODS.into_iter().zip(PUBLISHED) {
-        let settings_of_run = settings(method, parameters, STEP);
-        counts.push(long_run(&mut outcome, &linkage, name, settings_of_run, published, progress)?);
-        in_time(&mut outcome, &linkage, name, settings(method, parameters, 0.0), progress)?;
+    for ((name, method), count) in METHODS.into_iter().zip(PUBLISHED) {
+        let settings = settings(method, parameters, STEP);
+        counts.push(long_run(&mut outcome, &published, name, settings, count, progress)?);
+        in_time(&mut outcome, &published, name, settings, progress)?;
+        let name = format!("{name}, smooth drive");
+        in_time(&mut outcome, &smooth, &name, settings, progress)?.check_every_order(&mut outcome, TOLERANCE);
     }
     check_counts(&mut outcome, [counts[0], counts[1]], PUBLISHED);
     in_space(&mut outcome, settings(METHODS[0].1, parameters, 0.005), progress)?;
@@ -107,13 +118,12 @@ fn in_time(
     name: &str,
     settings: Settings,
     progress: &Progress,
-) -> Result<(), ExperimentError> {
+) -> Result<Convergence, ExperimentError> {
     let motion = |step: f64| run(linkage, settings.with_step(step), END, STEPS[0]).map(|(run, _)| run);
     let convergence = Convergence::measure(name, &QUANTITIES, &STEPS, FINER_STEPS, progress, motion)?;
     convergence.tabulate(outcome, 6);
     convergence.draw(outcome, 2, "step size h [s]");
-    convergence.check_order(outcome, TOLERANCE, BETTER_IN_TIME);
-    Ok(())
+    Ok(convergence)
 }
 
 /// Elements a bar, even numbers so that one ends in the middle, and those of the reference, as lengths.
@@ -124,11 +134,11 @@ const FINER_LENGTHS: [f64; 3] = [LENGTH / 20.0, LENGTH / 40.0, LENGTH / 80.0];
 fn in_space(outcome: &mut Outcome, settings: Settings, progress: &Progress) -> Result<(), ExperimentError> {
     let motion = |length: f64| {
         let elements = (LENGTH / length).round() as usize;
-        run(&linkage(elements)?, settings, END, settings.step()).map(|(run, _)| run)
+        run(&linkage(elements, PUBLISHED_DRIVE)?, settings, END, settings.step()).map(|(run, _)| run)
     };
     let name = format!("in space, h = {}", number(settings.step()));
     let convergence = Convergence::measure(name, &QUANTITIES, &LENGTHS, FINER_LENGTHS, progress, motion)?;
     convergence.tabulate(outcome, 6);
-    convergence.check_order(outcome, TOLERANCE, BETTER);
+    convergence.check_order(outcome, TOLERANCE);
     Ok(())
 }

@@ -150,7 +150,7 @@ pub struct Convergence {
 pub type Quantity<'a> = (&'static str, &'a [&'a str]);
 
 /// How much more accurate a reference should be than the finest run that is judged by it.
-pub const BETTER: f64 = 1000.0;
+const BETTER: f64 = 1000.0;
 
 impl Convergence {
     /// Errors of runs of some sizes against what is extrapolated from finer ones, each with half the size of the one before.
@@ -218,16 +218,16 @@ impl Convergence {
         }
     }
 
-    /// Checks that every quantity converges with second order, over all sizes, and that the reference is so much better.
-    pub fn check_order(&self, outcome: &mut Outcome, tolerance: f64, better: f64) {
+    /// Checks that every quantity converges with second order, over all sizes, and that the reference is better enough.
+    pub fn check_order(&self, outcome: &mut Outcome, tolerance: f64) {
         for (quantity, errors) in self.quantities.iter().zip(&self.errors) {
             let name = format!("order in {quantity}, {}", self.name);
             outcome.check(Check::slope(name, 2.0, &self.sizes, errors, tolerance));
         }
-        self.check_reference(outcome, better);
+        self.check_reference(outcome);
     }
 
-    /// The same between neighbouring sizes, with a reference that is as much better as it should be.
+    /// The same between neighbouring sizes.
     pub fn check_every_order(&self, outcome: &mut Outcome, tolerance: f64) {
         for (quantity, errors) in self.quantities.iter().zip(&self.errors) {
             for (errors, sizes) in errors.windows(2).zip(self.sizes.windows(2)) {
@@ -235,14 +235,14 @@ impl Convergence {
                 outcome.check(Check::slope(name, 2.0, sizes, errors, tolerance));
             }
         }
-        self.check_reference(outcome, BETTER);
+        self.check_reference(outcome);
     }
 
-    fn check_reference(&self, outcome: &mut Outcome, least: f64) {
+    fn check_reference(&self, outcome: &mut Outcome) {
         for (quantity, better) in self.quantities.iter().zip(&self.better) {
             let label =
                 format!("error of the finest run over that of the reference, {quantity}, {}", self.name);
-            outcome.check(Check::at_least(label, least, *better));
+            outcome.check(Check::at_least(label, BETTER, *better));
         }
     }
 }

@@ -6,6 +6,9 @@
 //! with every rule of differentiation.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::model::table::TableFunction;
 
 /// Index of a node of a [`Graph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -71,6 +74,8 @@ pub(crate) enum GraphNode {
     Binary(Binary, ExpressionId, ExpressionId),
     /// The second if the first is not zero, else the third.
     Select(ExpressionId, ExpressionId, ExpressionId),
+    /// A derivative of some orders of a table, by its place in the graph; a table of one argument has it twice.
+    Table(u32, [u8; 2], [ExpressionId; 2]),
 }
 
 fn truth(holds: bool) -> f64 {
@@ -132,12 +137,16 @@ impl Binary {
 /// Nodes that are looked through faster than a map is asked: most expressions have no more.
 const FEW: usize = 16;
 
+/// Most corners of a table on which steps land.
+const MAX_KINKS: usize = 1000;
+
 /// Operations in an order in which they can be evaluated.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     nodes: Vec<GraphNode>,
     /// Nodes behind the first few.
     known: HashMap<GraphNode, ExpressionId>,
+    tables: Vec<Arc<TableFunction>>,
 }
 
 impl Graph {
@@ -236,6 +245,36 @@ impl Graph {
         }
     }
 
+    /// A table at some arguments.
+    pub(crate) fn table(&mut self, table: &Arc<TableFunction>, arguments: [ExpressionId; 2]) -> ExpressionId {
+        let known = self.tables.iter().position(|known| Arc::ptr_eq(known, table));
+        let place = known.unwrap_or_else(|| {
+            self.tables.push(Arc::clone(table));
+            self.tables.len() - 1
+        });
+        self.table_derivative(place as u32, [0; 2], arguments)
+    }
+
+    fn table_derivative(
+        &mut self,
+        table: u32,
+        orders: [u8; 2],
+        arguments: [ExpressionId; 2],
+    ) -> ExpressionId {
+        match arguments.map(|argument| self.constant_value(argument)) {
+            [Some(x), Some(y)] => {
+                let value = self.tables[table as usize].derivative([x, y], orders);
+                self.constant(value)
+            }
+            _ => self.insert(GraphNode::Table(table, orders, arguments)),
+        }
+    }
+
+    /// The tables that nodes refer to.
+    pub(crate) fn tables(&self) -> &[Arc<TableFunction>] {
+        &self.tables
+    }
+
     fn multiply(&mut self, x: ExpressionId, y: ExpressionId) -> ExpressionId {
         self.binary(Binary::Multiply, x, y)
     }
@@ -273,6 +312,10 @@ impl Graph {
                     needed[x.index()] = true;
                     needed[y.index()] = true;
                     needed[z.index()] = true;
+                }
+                GraphNode::Table(_, _, [x, y]) => {
+                    needed[x.index()] = true;
+                    needed[y.index()] = true;
                 }
             }
         }
@@ -317,6 +360,20 @@ impl Graph {
             }
             GraphNode::Select(condition, x, y) => {
                 self.select(condition, slopes[x.index()], slopes[y.index()])
+            }
+            GraphNode::Table(table, orders, arguments) => {
+                let mut sum = zero;
+                for argument in 0..self.tables[table as usize].arity() {
+                    let change = slopes[arguments[argument].index()];
+                    if change != zero {
+                        let mut higher = orders;
+                        higher[argument] += 1;
+                        let slope = self.table_derivative(table, higher, arguments);
+                        let part = self.multiply(slope, change);
+                        sum = self.add(sum, part);
+                    }
+                }
+                sum
             }
         }
     }
@@ -519,6 +576,10 @@ impl Graph {
                     y,
                 ) => SwitchNode::Zero(self.subtract(x, y)),
                 GraphNode::Binary(Binary::Mod, x, y) => SwitchNode::Whole(self.divide(x, y)),
+                GraphNode::Table(table, _, arguments) => {
+                    self.table_switches(table, arguments, &mut switches);
+                    continue;
+                }
                 _ => continue,
             };
             if !switches.contains(&switch) {
@@ -526,6 +587,29 @@ impl Graph {
             }
         }
         switches
+    }
+
+    /// Corners of a table are those of its arguments minus its kinks. Of a table with many nothing is said: they
+    /// are measured data, which steps need not land on.
+    fn table_switches(&mut self, table: u32, arguments: [ExpressionId; 2], switches: &mut Vec<SwitchNode>) {
+        let function = Arc::clone(&self.tables[table as usize]);
+        for (place, &argument) in arguments.iter().enumerate().take(function.arity()) {
+            let (kinks, period) = function.kinks(place);
+            if kinks.len() > MAX_KINKS {
+                continue;
+            }
+            for kink in kinks {
+                let kink = self.constant(kink);
+                let difference = self.subtract(argument, kink);
+                switches.push(match period {
+                    Some(period) => {
+                        let period = self.constant(period);
+                        SwitchNode::Whole(self.divide(difference, period))
+                    }
+                    None => SwitchNode::Zero(difference),
+                });
+            }
+        }
     }
 }
 

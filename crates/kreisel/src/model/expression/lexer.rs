@@ -31,6 +31,8 @@ pub(crate) enum Token {
     GreaterOrEqual,
     Equal,
     NotEqual,
+    /// A unit in brackets.
+    Unit,
     /// A letter without meaning.
     Bad,
 }
@@ -96,6 +98,10 @@ fn word(
         ('(', _) => (Token::Open, 1),
         (')', _) => (Token::Close, 1),
         (',', _) => (Token::Comma, 1),
+        ('[', _) => match rest.find(']') {
+            Some(end) => (Token::Unit, end + 1),
+            None => (Token::Bad, 1),
+        },
         _ => (Token::Bad, letter.len_utf8()),
     })
 }
@@ -146,6 +152,9 @@ fn named(rest: &str, vocabulary: &Vocabulary<'_>) -> (Token, usize) {
             && let Some(meaning) = (vocabulary.meaning)(&run[..end])
         {
             return (Token::Known(meaning), end);
+        }
+        if vocabulary.named.tables.contains_key(&run[..end]) {
+            return (Token::Name, end);
         }
         match run[..end].rfind('-') {
             Some(dash) if dash > 0 => end = dash,

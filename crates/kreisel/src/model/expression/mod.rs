@@ -3,7 +3,11 @@
 //!
 //! **Language.** Numbers, names, `+ - * / ^`, comparisons (`<`, `<=`, `>`, `>=`, `==`, `!=`, giving 1 or
 //! 0), `&&`, `||`, `!`, parentheses and the functions of [`FUNCTIONS`]. `^` binds tightest and from right
-//! to left, so `-2^2` is −4. One unit may follow the whole: `"2*r + 1 mm"` is (2 r + 1) mm.
+//! to left, so `-2^2` is −4. One unit may follow the whole: `"2*r + 1 mm"` is (2 r + 1) mm. A unit in brackets
+//! belongs to what stands before it: `"2*r + 1[mm]"`.
+//!
+//! **Names of a model's own.** A name of `[expressions]` stands for that expression, and a `[[table]]` is called
+//! like a function.
 //!
 //! **Names with dashes.** A dash between letters or digits without blanks belongs to a name if the whole
 //! is a known name; the longest known name wins. With a sensor `crank-pin.angle`, `crank-pin.angle-1` is
@@ -19,6 +23,8 @@ pub(crate) mod parser;
 pub(crate) mod program;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use graph::{Binary, ExpressionId, Graph, Unary};
 use parser::Parsed;
@@ -28,6 +34,7 @@ use super::error::{ExpressionMistake, Mistake, ModelError};
 use super::name;
 use super::quantity::{Dimension, Unit};
 use super::source::Text;
+use super::table::TableFunction;
 
 /// Most words in one expression.
 pub const MAX_TOKENS: usize = 10_000;
@@ -118,7 +125,21 @@ pub const FUNCTIONS: &[Function] = &[
 pub(crate) enum Meaning {
     Constant(f64),
     Variable(u32),
+    /// A named expression.
+    Expression,
 }
+
+/// Names that a model gives to expressions, and functions that it gives by points.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Named {
+    /// Expressions by name.
+    pub expressions: BTreeMap<String, Text>,
+    /// Tables by name.
+    pub tables: BTreeMap<String, Arc<TableFunction>>,
+}
+
+/// No name at all.
+static NOTHING: Named = Named { expressions: BTreeMap::new(), tables: BTreeMap::new() };
 
 /// Names an expression may use.
 pub(crate) struct Vocabulary<'a> {
@@ -128,6 +149,14 @@ pub(crate) struct Vocabulary<'a> {
     pub(crate) candidates: &'a dyn Fn() -> Vec<String>,
     /// What an unknown name is called in the message.
     pub(crate) what: &'static str,
+    /// What else has a name.
+    pub(crate) named: &'a Named,
+}
+
+impl Named {
+    fn meaning(&self, name: &str) -> Option<Meaning> {
+        self.expressions.contains_key(name).then_some(Meaning::Expression)
+    }
 }
 
 /// Value of a constant known everywhere.
@@ -143,11 +172,14 @@ fn parse_scaled(
 ) -> Result<(Graph, ExpressionId), ModelError> {
     let Parsed { mut graph, mut root, unit } = parser::parse(text, vocabulary)?;
     if let Some(range) = unit {
-        let unit = read_unit(text, range, dimension)?;
-        let factor = graph.constant(unit.factor);
-        root = graph.binary(Binary::Multiply, factor, root);
+        root = in_unit(&mut graph, root, &read_unit(text, range, dimension)?);
     }
     Ok((graph, root))
+}
+
+fn in_unit(graph: &mut Graph, root: ExpressionId, unit: &Unit) -> ExpressionId {
+    let factor = graph.constant(unit.factor);
+    graph.binary(Binary::Multiply, factor, root)
 }
 
 /// The unit at the end of a text; without a dimension any unit will do.
@@ -180,15 +212,25 @@ fn read_unit(
     }
 }
 
+/// The unit that a whole text means.
+pub(crate) fn read_whole_unit(text: &Text) -> Result<Unit, ModelError> {
+    read_unit(text, 0..text.content().len(), None)
+}
+
 /// Reads a constant expression: every name is known by `constant`. Without a dimension any unit will do.
 pub(crate) fn constant_value(
     text: &Text,
     dimension: Option<Dimension>,
     constant: &dyn Fn(&str) -> Option<f64>,
+    named: Option<&Named>,
     candidates: &dyn Fn() -> Vec<String>,
 ) -> Result<f64, ModelError> {
-    let meaning = |name: &str| builtin(name).or_else(|| constant(name)).map(Meaning::Constant);
-    let vocabulary = Vocabulary { meaning: &meaning, candidates, what: "parameter" };
+    let named = named.unwrap_or(&NOTHING);
+    let meaning = |name: &str| {
+        let value = builtin(name).or_else(|| constant(name));
+        value.map(Meaning::Constant).or_else(|| named.meaning(name))
+    };
+    let vocabulary = Vocabulary { meaning: &meaning, candidates, what: "parameter", named };
     let (graph, root) = parse_scaled(text, dimension, &vocabulary)?;
     let value = graph.constant_value(root).expect("operations on constants are folded");
     finite(value, text)
@@ -225,10 +267,25 @@ impl Expression {
         variable: &dyn Fn(&str) -> Option<String>,
         candidates: &dyn Fn() -> Vec<String>,
     ) -> Result<Self, ModelError> {
+        Self::compile_with(&NOTHING, text, Some(dimension), constant, variable, candidates)
+    }
+
+    /// The same where expressions and tables have names.
+    pub(crate) fn compile_with(
+        named: &Named,
+        text: &Text,
+        dimension: Option<Dimension>,
+        constant: &dyn Fn(&str) -> Option<f64>,
+        variable: &dyn Fn(&str) -> Option<String>,
+        candidates: &dyn Fn() -> Vec<String>,
+    ) -> Result<Self, ModelError> {
         let variables: RefCell<Vec<String>> = RefCell::default();
         let meaning = |name: &str| {
             if let Some(value) = builtin(name).or_else(|| constant(name)) {
                 return Some(Meaning::Constant(value));
+            }
+            if let Some(meaning) = named.meaning(name) {
+                return Some(meaning);
             }
             let quantity = variable(name)?;
             let mut variables = variables.borrow_mut();
@@ -238,8 +295,9 @@ impl Expression {
             });
             Some(Meaning::Variable(index as u32))
         };
-        let vocabulary = Vocabulary { meaning: &meaning, candidates, what: "parameter or measured quantity" };
-        let (graph, root) = parse_scaled(text, Some(dimension), &vocabulary)?;
+        let what = "parameter or measured quantity";
+        let vocabulary = Vocabulary { meaning: &meaning, candidates, what, named };
+        let (graph, root) = parse_scaled(text, dimension, &vocabulary)?;
         Self::from_graph(graph, root, variables.into_inner())
             .map_err(|mistake| ModelError::new(Mistake::Expression(mistake), text.place().clone()))
     }

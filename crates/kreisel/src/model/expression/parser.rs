@@ -1,13 +1,16 @@
 //! From words to a graph: precedence climbing with a limit on nesting.
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::graph::{Binary, ExpressionId, Graph, Unary};
 use super::lexer::{self, Token, Word};
-use super::{FUNCTIONS, Function, MAX_DEPTH, Meaning, Vocabulary};
+use super::{FUNCTIONS, Function, MAX_DEPTH, Meaning, Operation, Vocabulary, in_unit, read_unit};
 use crate::model::error::{ExpressionMistake, Mistake, ModelError};
 use crate::model::name;
 use crate::model::source::Text;
+use crate::model::table::TableFunction;
 
 /// Graph of an expression, its root, and the text of the unit that follows it.
 pub(crate) struct Parsed {
@@ -18,6 +21,27 @@ pub(crate) struct Parsed {
 
 /// Reads an expression and finds its unit.
 pub(crate) fn parse(text: &Text, vocabulary: &Vocabulary<'_>) -> Result<Parsed, ModelError> {
+    let mut built = Built::default();
+    let (root, unit) = read(text, vocabulary, 0, &mut built)?;
+    Ok(Parsed { graph: built.graph, root, unit })
+}
+
+/// What is read so far: a named expression is read once, however often it is used.
+#[derive(Default)]
+struct Built {
+    graph: Graph,
+    named: HashMap<String, ExpressionId>,
+    /// Named expressions that are being read, the innermost last.
+    open: Vec<String>,
+}
+
+/// Reads a text at some depth into a graph; gives its root and its unit.
+fn read(
+    text: &Text,
+    vocabulary: &Vocabulary<'_>,
+    depth: usize,
+    built: &mut Built,
+) -> Result<(ExpressionId, Option<Range<usize>>), ModelError> {
     let content = text.content();
     let tokens = lexer::tokens(content, vocabulary)
         .map_err(|(range, mistake)| ModelError::new(mistake, text.place_of(range)))?;
@@ -25,14 +49,14 @@ pub(crate) fn parse(text: &Text, vocabulary: &Vocabulary<'_>) -> Result<Parsed, 
         let mistake = Mistake::Expression(ExpressionMistake::Empty);
         return Err(ModelError::new(mistake, text.place().clone()));
     }
-    let mut parser = Parser { text, vocabulary, tokens: &tokens, position: 0, graph: Graph::default() };
-    let root = parser.expression(0, 0)?;
+    let mut parser = Parser { text, vocabulary, tokens: &tokens, position: 0, built };
+    let root = parser.expression(0, depth)?;
     let unit = match parser.peek() {
         None => None,
         Some(word) if parser.starts_unit(word) => Some(word.range.start..content.len()),
         Some(word) => return Err(parser.unexpected(word)),
     };
-    Ok(Parsed { graph: parser.graph, root, unit })
+    Ok((root, unit))
 }
 
 /// How tightly an operator binds; each level leaves room for its right side.
@@ -46,12 +70,28 @@ mod binding {
     pub(super) const POWER: u8 = 13;
 }
 
+/// What can be called.
+#[derive(Clone, Copy)]
+enum Callable<'a> {
+    Function(&'static Function),
+    Table(&'a Arc<TableFunction>),
+}
+
+impl Callable<'_> {
+    fn arity(self) -> usize {
+        match self {
+            Self::Function(function) => function.arity(),
+            Self::Table(table) => table.arity(),
+        }
+    }
+}
+
 struct Parser<'a> {
     text: &'a Text,
     vocabulary: &'a Vocabulary<'a>,
     tokens: &'a [Word],
     position: usize,
-    graph: Graph,
+    built: &'a mut Built,
 }
 
 impl<'a> Parser<'a> {
@@ -106,10 +146,21 @@ impl<'a> Parser<'a> {
             Token::Equal => (Binary::Equal, left, right),
             _ => (Binary::NotEqual, left, right),
         };
-        self.graph.binary(function, x, y)
+        self.built.graph.binary(function, x, y)
     }
 
+    /// A number, name, call or parenthesis, with the units in brackets behind it.
     fn operand(&mut self, depth: usize) -> Result<ExpressionId, ModelError> {
+        let mut operand = self.bare_operand(depth)?;
+        while let Some(word) = self.peek().filter(|word| word.token == Token::Unit) {
+            self.position += 1;
+            let unit = read_unit(self.text, word.range.start + 1..word.range.end - 1, None)?;
+            operand = in_unit(&mut self.built.graph, operand, &unit);
+        }
+        Ok(operand)
+    }
+
+    fn bare_operand(&mut self, depth: usize) -> Result<ExpressionId, ModelError> {
         let Some(word) = self.next() else {
             let end = self.text.content().len();
             let last = self.tokens.last().map_or(end, |word| word.range.start);
@@ -121,14 +172,15 @@ impl<'a> Parser<'a> {
             return Err(self.mistake(ExpressionMistake::TooDeep, word.range.clone()));
         }
         match word.token {
-            Token::Number(value) => Ok(self.graph.constant(value)),
+            Token::Number(value) => Ok(self.built.graph.constant(value)),
             Token::Known(meaning) if self.peek().is_none_or(|next| next.token != Token::Open) => {
-                Ok(match meaning {
-                    Meaning::Constant(value) => self.graph.constant(value),
-                    Meaning::Variable(index) => self.graph.variable(index),
-                })
+                match meaning {
+                    Meaning::Constant(value) => Ok(self.built.graph.constant(value)),
+                    Meaning::Variable(index) => Ok(self.built.graph.variable(index)),
+                    Meaning::Expression => self.named(word, depth),
+                }
             }
-            Token::Known(_) if self.function_at(word).is_none() => {
+            Token::Known(_) if self.callable(word).is_none() => {
                 let written = &self.text.content()[word.range.clone()];
                 Err(self
                     .mistake(ExpressionMistake::NotAFunction, word.range.clone())
@@ -137,12 +189,12 @@ impl<'a> Parser<'a> {
             Token::Known(_) | Token::Name => self.call(word, depth),
             Token::Minus => {
                 let operand = self.expression(binding::SIGN, depth + 1)?;
-                Ok(self.graph.unary(Unary::Negate, operand))
+                Ok(self.built.graph.unary(Unary::Negate, operand))
             }
             Token::Plus => self.expression(binding::SIGN, depth + 1),
             Token::Not => {
                 let operand = self.expression(binding::SIGN, depth + 1)?;
-                Ok(self.graph.unary(Unary::Not, operand))
+                Ok(self.built.graph.unary(Unary::Not, operand))
             }
             Token::Open => {
                 let inner = self.expression(0, depth + 1)?;
@@ -168,33 +220,70 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn function_at(&self, word: &Word) -> Option<&'static Function> {
+    /// The value of a named expression, read where it is used first.
+    fn named(&mut self, word: &Word, depth: usize) -> Result<ExpressionId, ModelError> {
+        let name = &self.text.content()[word.range.clone()];
+        if let Some(known) = self.built.named.get(name) {
+            return Ok(*known);
+        }
+        let place = || self.text.place_of(word.range.clone());
+        if let Some(first) = self.built.open.iter().position(|open| open == name) {
+            let circle = self.built.open[first..].iter().map(String::as_str).chain([name]);
+            let shown: Vec<String> = circle.map(|name| format!("`{name}`")).collect();
+            let mistake = Mistake::ExpressionCycle(shown.join(" → "));
+            return Err(ModelError::new(mistake, place()));
+        }
+        let text = &self.vocabulary.named.expressions[name];
+        self.built.open.push(name.to_owned());
+        let (mut root, unit) = read(text, self.vocabulary, depth + 1, self.built)?;
+        self.built.open.pop();
+        if let Some(range) = unit {
+            root = in_unit(&mut self.built.graph, root, &read_unit(text, range, None)?);
+        }
+        self.built.named.insert(name.to_owned(), root);
+        Ok(root)
+    }
+
+    /// What a word calls: a function of the language, or a table of the model.
+    fn callable(&self, word: &Word) -> Option<Callable<'a>> {
         let written = &self.text.content()[word.range.clone()];
-        FUNCTIONS.iter().find(|function| function.name == written)
+        match FUNCTIONS.iter().find(|function| function.name == written) {
+            Some(function) => Some(Callable::Function(function)),
+            None => self.vocabulary.named.tables.get(written).map(Callable::Table),
+        }
     }
 
     fn call(&mut self, word: &Word, depth: usize) -> Result<ExpressionId, ModelError> {
         let opens = self.peek().filter(|next| next.token == Token::Open);
-        let Some(function) = self.function_at(word) else {
+        let Some(callable) = self.callable(word) else {
             return Err(self.unknown(word, opens.is_some()));
         };
+        let name = &self.text.content()[word.range.clone()];
         let Some(open) = opens else {
             return Err(self
                 .mistake(ExpressionMistake::FunctionWithoutArguments, word.range.clone())
-                .with_hint(format!("write `{}(…)`", function.name)));
+                .with_hint(format!("write `{name}(…)`")));
         };
         self.position += 1;
         let arguments = self.arguments(open, depth)?;
-        let wrong_count = |found| {
-            let mistake =
-                Mistake::ArgumentCount { function: function.name, expected: function.arity(), found };
-            ModelError::new(mistake, self.text.place_of(word.range.clone()))
-        };
-        match (function.operation, arguments.as_slice()) {
-            (super::Operation::One(unary), &[x]) => Ok(self.graph.unary(unary, x)),
-            (super::Operation::Two(binary), &[x, y]) => Ok(self.graph.binary(binary, x, y)),
-            (super::Operation::Choice, &[x, y, z]) => Ok(self.graph.select(x, y, z)),
-            (_, arguments) => Err(wrong_count(arguments.len())),
+        let graph = &mut self.built.graph;
+        match (callable, arguments.as_slice()) {
+            (Callable::Function(Function { operation: Operation::One(unary), .. }), &[x]) => {
+                Ok(graph.unary(*unary, x))
+            }
+            (Callable::Function(Function { operation: Operation::Two(binary), .. }), &[x, y]) => {
+                Ok(graph.binary(*binary, x, y))
+            }
+            (Callable::Function(Function { operation: Operation::Choice, .. }), &[x, y, z]) => {
+                Ok(graph.select(x, y, z))
+            }
+            (Callable::Table(table), &[x]) if table.arity() == 1 => Ok(graph.table(table, [x; 2])),
+            (Callable::Table(table), &[x, y]) if table.arity() == 2 => Ok(graph.table(table, [x, y])),
+            (_, arguments) => {
+                let (function, expected) = (name.to_owned(), callable.arity());
+                let mistake = Mistake::ArgumentCount { function, expected, found: arguments.len() };
+                Err(ModelError::new(mistake, self.text.place_of(word.range.clone())))
+            }
         }
     }
 
@@ -236,7 +325,9 @@ impl<'a> Parser<'a> {
             }
             "%" => error.with_hint("for the remainder, write `mod(a, b)`"),
             _ if matches!(word.token, Token::Name | Token::Known(_)) => {
-                error.with_hint("a unit stands once, at the very end; to multiply, write `*`")
+                error.with_hint(
+                    "a unit at the very end belongs to the whole; one inside stands in brackets, `30[deg]`; to multiply, write `*`",
+                )
             }
             _ => error,
         }
@@ -245,19 +336,24 @@ impl<'a> Parser<'a> {
     fn unknown(&self, word: &Word, called: bool) -> ModelError {
         let content = self.text.content();
         let written = &content[word.range.clone()];
-        if called {
+        let unknown_function = |shown: &str, range: Range<usize>| {
             let names = FUNCTIONS.iter().map(|function| function.name);
-            return ModelError::new(
-                Mistake::UnknownFunction(shortened(written)),
-                self.text.place_of(word.range.clone()),
-            )
-            .with_nearest(written, names);
+            let names = names.chain(self.vocabulary.named.tables.keys().map(String::as_str));
+            let mistake = Mistake::UnknownFunction(shortened(shown));
+            ModelError::new(mistake, self.text.place_of(range)).with_nearest(shown, names)
+        };
+        if called {
+            return unknown_function(written, word.range.clone());
         }
         let candidates = (self.vocabulary.candidates)();
         let candidates = || candidates.iter().map(String::as_str);
         // A misspelt name with dashes was cut at one of them: look for the whole first.
         let start = lexer::run_start(content, word.range.start);
         let run = &content[start..][..lexer::run_length(&content[start..])];
+        let tables = self.vocabulary.named.tables.keys().map(String::as_str);
+        if content[start + run.len()..].starts_with('(') && name::nearest(run, tables).is_some() {
+            return unknown_function(run, start..start + run.len());
+        }
         let (shown, range) = match name::nearest(run, candidates()) {
             Some(_) => (run, start..start + run.len()),
             None => (written, word.range.clone()),

@@ -3,9 +3,12 @@
 //! Results of steps live in slots that are used again as soon as nobody needs them. The slots lie on the
 //! stack of the caller, so that a program can be run by many threads at once through a shared reference.
 
+use std::sync::Arc;
+
 use super::MAX_SLOTS;
 use super::graph::{Binary, ExpressionId, Graph, GraphNode, Unary};
 use crate::model::error::ExpressionMistake;
+use crate::model::table::TableFunction;
 
 /// Where a step finds and leaves its numbers.
 type Slot = u16;
@@ -17,6 +20,7 @@ enum Instruction {
     Unary { function: Unary, x: Slot, result: Slot },
     Binary { function: Binary, x: Slot, y: Slot, result: Slot },
     Select { condition: Slot, then: Slot, otherwise: Slot, result: Slot },
+    Table { table: u32, orders: [u8; 2], x: Slot, y: Slot, result: Slot },
     Output { x: Slot, index: u32 },
 }
 
@@ -24,6 +28,7 @@ enum Instruction {
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     steps: Vec<Instruction>,
+    tables: Vec<Arc<TableFunction>>,
     slot_count: usize,
     output_count: usize,
 }
@@ -49,7 +54,12 @@ impl Program {
         for index in (0..graph.len()).filter(|&index| needed[index]) {
             compiler.compile(index, graph.nodes_at(index), outputs)?;
         }
-        Ok(Self { steps: compiler.steps, slot_count: compiler.slot_count, output_count: outputs.len() })
+        Ok(Self {
+            steps: compiler.steps,
+            tables: graph.tables().to_vec(),
+            slot_count: compiler.slot_count,
+            output_count: outputs.len(),
+        })
     }
 
     /// Runs the program; a variable that is missing counts as not a number.
@@ -81,6 +91,10 @@ impl Program {
                     let chosen = if slots[usize::from(condition)] != 0.0 { then } else { otherwise };
                     slots[usize::from(result)] = slots[usize::from(chosen)];
                 }
+                Instruction::Table { table, orders, x, y, result } => {
+                    let arguments = [slots[usize::from(x)], slots[usize::from(y)]];
+                    slots[usize::from(result)] = self.tables[table as usize].derivative(arguments, orders);
+                }
                 Instruction::Output { x, index } => outputs[index as usize] = slots[usize::from(x)],
             }
         }
@@ -91,7 +105,7 @@ fn operands(node: GraphNode) -> [Option<ExpressionId>; 3] {
     match node {
         GraphNode::Constant(_) | GraphNode::Variable(_) => [None; 3],
         GraphNode::Unary(_, x) => [Some(x), None, None],
-        GraphNode::Binary(_, x, y) => [Some(x), Some(y), None],
+        GraphNode::Binary(_, x, y) | GraphNode::Table(_, _, [x, y]) => [Some(x), Some(y), None],
         GraphNode::Select(x, y, z) => [Some(x), Some(y), Some(z)],
     }
 }
@@ -128,6 +142,9 @@ impl Compiler {
                 otherwise: slot(otherwise),
                 result,
             },
+            GraphNode::Table(table, orders, [x, y]) => {
+                Instruction::Table { table, orders, x: slot(x), y: slot(y), result }
+            }
         };
         self.steps.push(step);
         self.slots[index] = result;

@@ -18,7 +18,7 @@ fn names() -> Vec<String> {
 }
 
 fn constant(text: &str) -> Result<f64, ModelError> {
-    constant_value(&Text::standalone("test", text), Some(Dimension::LENGTH), &constants, &names)
+    constant_value(&Text::standalone("test", text), Some(Dimension::LENGTH), &constants, None, &names)
 }
 
 fn compile(text: &str) -> Result<Expression, ModelError> {
@@ -244,4 +244,145 @@ fn a_long_series_and_its_derivatives_compile_and_run() {
 fn expressions_can_be_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<Expression>();
+}
+
+/// Names that a model could give: expressions that use each other, a curve and a grid.
+fn named() -> Named {
+    use crate::model::table::{Interpolation, Outside, Surface, Table};
+    let text = |content: &str| Text::standalone("test", content);
+    let expressions = [
+        ("pull", "3*gas-force(x) + push"),
+        ("push", "2[mm] + y mm"),
+        ("first", "second + 1"),
+        ("second", "2*first"),
+        ("wrong", "x + nothing"),
+    ];
+    let points: Vec<(f64, f64)> = (0..9).map(|k| 0.5 * f64::from(k)).map(|x| (x, (1.3 * x).sin())).collect();
+    let curve = Table::new(&points, Interpolation::Smooth, Outside::Continue).unwrap();
+    let axis: Vec<f64> = (0..7).map(|k| 0.7 * f64::from(k) - 1.0).collect();
+    let rows: Vec<Vec<f64>> = axis.iter().map(|x| axis.iter().map(|y| (x * y).cos() + x).collect()).collect();
+    let grid = Surface::new([axis.clone(), axis], &rows, Interpolation::Smooth, [Outside::Hold; 2]).unwrap();
+    Named {
+        expressions: expressions.map(|(name, content)| (name.to_owned(), text(content))).into(),
+        tables: [
+            ("gas-force".to_owned(), Arc::new(TableFunction::Line(curve))),
+            ("map".to_owned(), Arc::new(TableFunction::Grid(grid))),
+        ]
+        .into(),
+    }
+}
+
+fn compile_named(text: &str) -> Result<Expression, ModelError> {
+    let known = |name: &str| matches!(name, "t" | "x" | "y").then(|| name.to_string());
+    let text = Text::standalone("test", text);
+    Expression::compile_with(&named(), &text, None, &constants, &known, &Vec::new)
+}
+
+#[test]
+fn a_unit_in_brackets_belongs_to_what_stands_before_it() {
+    for (text, expected) in [
+        ("1 + 20[mm]", 1.02),
+        ("2[mm]^2*1e6", 4.0),
+        ("(1 + 1)[cm]", 0.02),
+        ("l[mm] + 1", 1.0005),
+        ("sin(30[deg]) m", 0.5),
+        ("-90[deg]/pi", -0.5),
+        ("2 + 3[mm] mm", 2.003e-3),
+        ("5 N/mm [mm]", f64::NAN),
+        ("5[", f64::NAN),
+        ("5[]", f64::NAN),
+        ("5[furlong]", f64::NAN),
+        ("[mm]", f64::NAN),
+    ] {
+        match constant(text) {
+            // A few roundings.
+            Ok(value) => assert!((value - expected).abs() < 1e-15, "{text}: {value}"),
+            Err(error) => assert!(expected.is_nan(), "{text}: {error}"),
+        }
+    }
+    let hint = constant("2 mm + l").unwrap_err();
+    assert!(hint.hint().unwrap().contains("30[deg]"), "{hint}");
+}
+
+#[test]
+fn named_expressions_and_tables_have_the_value_and_the_slopes_of_what_they_stand_for() {
+    let expression = compile_named("pull*map(x, 2*y) + gas-force(x)^2 - pull").unwrap();
+    assert_eq!(expression.variables(), ["x", "y"]);
+    for [x, y] in [[0.3, 0.2], [2.1, -0.4], [1.7, 1.4], [-0.5, 0.1], [5.0, 9.0]] {
+        let mut slopes = [0.0; 2];
+        let value = expression.value_and_gradient(&[x, y], &mut slopes);
+        assert_eq!(value, expression.value(&[x, y]));
+        let tables = named().tables;
+        let gas = tables["gas-force"].derivative([x, x], [0, 0]);
+        let pull = 3.0 * gas + (2e-3 + y) * 1e-3;
+        let by_hand = pull * tables["map"].derivative([x, 2.0 * y], [0, 0]) + gas * gas - pull;
+        // A few roundings of numbers below 100.
+        assert!((value - by_hand).abs() < 1e-12, "{x} {y}: {value} {by_hand}");
+        for (place, slope) in slopes.into_iter().enumerate() {
+            let at = |step: f64| {
+                let mut at = [x, y];
+                at[place] += step;
+                expression.value(&at)
+            };
+            let difference = (at(1e-6) - at(-1e-6)) / 2e-6;
+            // Third derivatives times 1e-12, and ε/1e-6 of rounding.
+            assert!((slope - difference).abs() < 1e-7, "{x} {y} {place}: {slope} {difference}");
+        }
+    }
+    // Used twice, read once: otherwise this would take a power of two.
+    let chain = |count: usize| {
+        let mut named = named();
+        let text = |content: String| Text::standalone("test", content);
+        named.expressions.insert("n0".into(), text("x".into()));
+        for k in 1..count {
+            named.expressions.insert(format!("n{k}"), text(format!("n{0} + n{0}", k - 1)));
+        }
+        let known = |name: &str| (name == "x").then(|| name.to_string());
+        let last = text(format!("n{}", count - 1));
+        Expression::compile_with(&named, &last, None, &constants, &known, &Vec::new)
+    };
+    assert_eq!(chain(51).unwrap().value(&[1.0]), 2.0_f64.powi(50));
+    let error = chain(1000).unwrap_err();
+    assert_eq!(*error.mistake(), Mistake::Expression(ExpressionMistake::TooDeep));
+}
+
+#[test]
+fn mistakes_in_named_expressions_and_calls_of_tables_are_told() {
+    for (text, reason) in [
+        ("first", "these expressions use each other: `first` → `second` → `first`"),
+        ("wrong", "there is no parameter or measured quantity `nothing`"),
+        ("gas-force(x, y)", "the function `gas-force` takes 1 argument(s), not 2"),
+        ("map(x)", "the function `map` takes 2 argument(s), not 1"),
+        ("gas-force", "a function needs its arguments in parentheses"),
+        ("gas-forc(x)", "there is no function `gas-forc`"),
+        ("pull(x)", "this name is not a function"),
+    ] {
+        let error = compile_named(text).unwrap_err();
+        assert_eq!(error.mistake().to_string(), reason, "{text}");
+    }
+}
+
+#[test]
+fn corners_of_tables_are_those_of_their_arguments() {
+    use crate::model::table::{Interpolation, Outside, Table};
+    let table = |outside| {
+        let points = [(0.0, 0.0), (0.5, 1.0), (2.0, 0.0)];
+        Arc::new(TableFunction::Line(Table::new(&points, Interpolation::Linear, outside).unwrap()))
+    };
+    let named = Named {
+        expressions: BTreeMap::new(),
+        tables: [("saw".into(), table(Outside::Repeat)), ("ramp".into(), table(Outside::Hold))].into(),
+    };
+    let corners = |text: &str| {
+        let known = |name: &str| (name == "t").then(|| name.to_string());
+        let text = Text::standalone("test", text);
+        let expression =
+            Expression::compile_with(&named, &text, None, &constants, &known, &Vec::new).unwrap();
+        let mut corners = expression.corner_finder().unwrap().corners(0.0, 2.0);
+        corners.retain(|time| (0.0..=2.0).contains(time));
+        corners.sort_by(f64::total_cmp);
+        corners
+    };
+    assert_eq!(corners("ramp(2*t - 1)"), [0.5, 0.75, 1.5]);
+    assert_eq!(corners("saw(2*t)"), [0.0, 0.25, 1.0, 1.25, 2.0]);
 }

@@ -109,10 +109,6 @@ const MISTAKES: &[(&str, &[&str])] = &[
         "[[force]]\nbody = \"wheel\"\nforce = [\"p0.position.x + p1.position.x + p2.position.x + p3.position.x\", 0, 0]",
         &["at most 4 bodies", "`p3.position.x`"],
     ),
-    (
-        "[[force]]\nbody = \"wheel\"\nforce = [\"p0.position.x+p0.position.y+p0.position.z+p0.velocity.x+p0.velocity.y+p0.velocity.z+axle.angle\", \"axle.rate\", \"wheel.position.x\"]",
-        &["at most 8 measured quantities", "`wheel.position.x`"],
-    ),
     ("[[force]]\nbody = \"wheel\"\nforce = [\"1 kg\", 0, 0]", &["force (N)"]),
     ("[[point-mass]]\nmass = 0", &["`mass`", "positive"]),
     ("[[marker]]\nname = \"pin\"\nbody = \"wheel\"", &["`pin`", "once on `wheel`"]),

@@ -4,6 +4,7 @@
 
 mod measured;
 mod mistakes;
+mod tables;
 
 use crate::common::{difference, read, within};
 use kreisel::integrate::{INDEX2, Integration, Integrator, Parameters, Settings};
