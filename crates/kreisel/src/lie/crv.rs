@@ -111,7 +111,7 @@ mod tests {
     }
 
     /// T(c) w with dual numbers c.
-    fn tangent_multiply<D: DualNum<f64> + Copy>(c: [D; 3], w: &Vector3) -> [D; 3] {
+    fn tangent_multiply<D: DualNum<Primitive = f64> + Copy>(c: [D; 3], w: &Vector3) -> [D; 3] {
         let dot = c[0] * w[0] + c[1] * w[1] + c[2] * w[2];
         let square = c[0] * c[0] + c[1] * c[1] + c[2] * c[2];
         let c0 = (-square + 16.0) / 8.0;
