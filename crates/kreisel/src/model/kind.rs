@@ -143,7 +143,7 @@ pub(crate) const INTERPOLATIONS: &[&str] = &["smooth", "linear"];
 pub(crate) const EXTRAPOLATIONS: &[&str] = &["hold", "continue", "repeat"];
 /// Keys of an orientation.
 pub(crate) const ORIENTATION_KEYS: &[&str] =
-    &["quaternion", "axis", "angle", "euler", "sequence", "matrix", "z-axis", "x-axis"];
+    &["quaternion", "axis", "angle", "euler", "sequence", "matrix", "z-axis", "x-axis", "y-axis"];
 
 impl ValueKind {
     /// The dimension of its numbers, where all have the same.

@@ -6,8 +6,9 @@
 //! - `{ euler = ["10 deg", 0, "5 deg"], sequence = "zyx" }`: turns about the named axes, each of them
 //!   carried along by the turns before it (intrinsic);
 //! - `{ matrix = [[…], […], […]] }`: rows of the matrix that turns part axes into world axes;
-//! - `{ z-axis = [x, y, z] }`: the z axis of the part points there; with `x-axis = […]` its x axis points
-//!   that way as nearly as it can, without it the part is turned the shortest way.
+//! - `{ z-axis = [x, y, z] }`, or `x-axis`, or `y-axis`: that axis of the part points there, and the part is turned
+//!   the shortest way. With two of them the first in the order z, x, y points there, and the other one that
+//!   way as nearly as it can.
 
 use nalgebra::{Matrix3, Rotation3, Unit, UnitQuaternion, Vector3};
 
@@ -21,8 +22,11 @@ use super::quantity::Dimension;
 /// and what is left is removed.
 const TOLERANCE: f64 = 1e-3;
 
-/// The keys of which exactly one chooses the form.
-const FORMS: &[&str] = &["quaternion", "axis", "euler", "matrix", "z-axis"];
+/// The keys of which exactly one chooses the form; axes of the part are one form together.
+const FORMS: &[&str] = &["quaternion", "axis", "euler", "matrix", "z-axis", "x-axis", "y-axis"];
+
+/// The axes of a part, the one that counts most first, with their places.
+const AXES: [(&str, usize); 3] = [("z-axis", 2), ("x-axis", 0), ("y-axis", 1)];
 
 /// Reads a rotation from part axes to world axes.
 pub(crate) fn read(field: Field<'_>) -> Result<UnitQuaternion<f64>, ModelErrors> {
@@ -33,7 +37,8 @@ pub(crate) fn read(field: Field<'_>) -> Result<UnitQuaternion<f64>, ModelErrors>
     let companions: &[&str] = match form {
         "axis" => &["angle"],
         "euler" => &["sequence"],
-        "z-axis" => &["x-axis"],
+        "z-axis" => &["x-axis", "y-axis"],
+        "x-axis" => &["y-axis"],
         _ => &[],
     };
     let has_effect = |key: &str| key == form || companions.contains(&key);
@@ -46,15 +51,17 @@ pub(crate) fn read(field: Field<'_>) -> Result<UnitQuaternion<f64>, ModelErrors>
         "axis" => axis_angle(main, fields),
         "euler" => euler(main, fields),
         "matrix" => matrix(main),
-        _ => z_axis(main, fields),
+        _ => axes_of_part(fields),
     }?)
 }
 
 fn single_form(fields: Fields<'_>) -> Result<&'static str, ModelError> {
     let given: Vec<&'static str> =
         FORMS.iter().copied().filter(|form| fields.optional(form).is_some()).collect();
+    let is_axis = |form: &&str| AXES.iter().any(|(axis, _)| axis == form);
     match given.as_slice() {
         [form] => Ok(form),
+        [first, others @ ..] if [first].into_iter().chain(others).all(is_axis) => Ok(first),
         _ => {
             let found = match given.len() {
                 0 => "none is given".to_string(),
@@ -138,19 +145,37 @@ fn matrix(field: Field<'_>) -> Result<UnitQuaternion<f64>, ModelError> {
     Ok(from_axes(x, z))
 }
 
-fn z_axis(field: Field<'_>, fields: Fields<'_>) -> Result<UnitQuaternion<f64>, ModelError> {
-    let z = field.direction()?;
-    let Some(entry) = fields.optional("x-axis") else {
-        return Ok(shortest_from_z(z));
+/// The rotation by one or two axes of the part.
+fn axes_of_part(fields: Fields<'_>) -> Result<UnitQuaternion<f64>, ModelError> {
+    let given = AXES.iter().filter_map(|&(key, place)| Some((fields.optional(key)?, place)));
+    let given: Vec<_> = given.map(|(entry, place)| (Field::new(entry, fields.context), place)).collect();
+    let (exact, place) = given[0];
+    let direction = exact.direction()?;
+    let [(wish_field, other)] = given[1..] else {
+        let [_, _, (third, _)] = given[..] else { return Ok(shortest_to(direction, place)) };
+        return Err(third.unsuitable("left out beside two others", "a third axis"));
     };
-    let x_field = Field::new(entry, field.context);
-    let wish = x_field.direction()?;
-    let x = wish - z * z.dot(&wish);
+    let wish = wish_field.direction()?;
+    let nearest = wish - direction * direction.dot(&wish);
     // Six digits of the direction are gone below: no direction that anybody meant.
-    if x.norm() < 1e-6 {
-        return Err(x_field.unsuitable("a direction other than the z axis", "parallel to it"));
+    if nearest.norm() < 1e-6 {
+        let requirement = format!("a direction other than the {}", exact.key.replace('-', " "));
+        return Err(wish_field.unsuitable(requirement, "parallel to it"));
     }
-    Ok(from_axes(x.normalize(), z))
+    let mut columns = [Vector3::zeros(); 3];
+    (columns[place], columns[other]) = (direction, nearest.normalize());
+    let missing = 3 - place - other;
+    columns[missing] = columns[(missing + 1) % 3].cross(&columns[(missing + 2) % 3]);
+    Ok(from_axes(columns[0], columns[2]))
+}
+
+/// The shortest rotation that takes an axis to a direction, seen in axes of which that one is the last.
+fn shortest_to(direction: Vector3<f64>, axis: usize) -> UnitQuaternion<f64> {
+    let place = |k: usize| (axis + 1 + k) % 3;
+    let turned = shortest_from_z(Vector3::from_fn(|k, _| direction[place(k)]));
+    let mut vector = Vector3::zeros();
+    (0..3).for_each(|k| vector[place(k)] = turned.imag()[k]);
+    UnitQuaternion::new_unchecked(nalgebra::Quaternion::from_parts(turned.w, vector))
 }
 
 /// The shortest rotation that takes the z axis to a direction: half of the angle θ between them has cos θ/2 ~

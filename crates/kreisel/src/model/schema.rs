@@ -68,7 +68,7 @@ fn definitions() -> Json {
         "axis": vector, "angle": number,
         "euler": vector, "sequence": { "type": "string", "pattern": "^[xyz]{3}$" },
         "matrix": { "type": "array", "items": vector, "minItems": 3, "maxItems": 3 },
-        "z-axis": vector, "x-axis": vector,
+        "z-axis": vector, "x-axis": vector, "y-axis": vector,
     });
     let closed = |properties: Json| json!({ "type": "object", "properties": properties, "additionalProperties": false });
     json!({

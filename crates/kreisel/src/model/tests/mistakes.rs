@@ -135,6 +135,20 @@ const CASES: &[Case] = &[
     ("[[gadget]]\norientation = { matrix = [[1, 0, 0], [0, 1, 0], [0, 0, 2]] }\n", 2, 26, "orthonormal", ""),
     ("[[gadget]]\norientation = { matrix = [[1, 0, 0], [0, 1, 0], [0, 0, -1]] }\n", 2, 26, "reflection", ""),
     ("[[gadget]]\norientation = { z-axis = [0, 0, 1], x-axis = [0, 0, 2] }\n", 2, 46, "parallel", ""),
+    (
+        "[[gadget]]\norientation = { x-axis = [0, 0, 1], y-axis = [0, 0, 2] }\n",
+        2,
+        46,
+        "other than the x axis",
+        "",
+    ),
+    (
+        "[[gadget]]\norientation = { x-axis = [1, 0, 0], y-axis = [0, 1, 0], z-axis = [0, 0, 1] }\n",
+        2,
+        46,
+        "left out beside two others",
+        "",
+    ),
     ("[[gadget]]\norientation = { z-axis = [0, 0, 1], angle = 1 }\n", 2, 37, "has no effect", ""),
     ("[[gadget]]\norientation = { z-axis = [0, 0, 1], euler = [1, 2, 3] }\n", 2, 15, "are given", ""),
     // Laws, signals and curves.

@@ -114,6 +114,8 @@ proptest! {
             format!("{{ euler = [{yaw}, {pitch}, {roll}], sequence = 'zyx' }}"),
             format!("{{ matrix = [{}, {}, {}] }}", row(0), row(1), row(2)),
             format!("{{ z-axis = {}, x-axis = {} }}", column(2), column(0)),
+            format!("{{ y-axis = {}, z-axis = {} }}", column(1), column(2)),
+            format!("{{ x-axis = {}, y-axis = {} }}", column(0), column(1)),
         ];
         for form in forms {
             // Roundings; Euler angles lose up to half the digits near the pole.
@@ -122,12 +124,35 @@ proptest! {
     }
 
     #[test]
-    fn the_z_axis_points_where_it_is_told(x in -1.0..1.0, y in -1.0..1.0, z in -1.0..1.0) {
+    fn an_axis_points_where_it_is_told_the_shortest_way(x in -1.0..1.0, y in -1.0..1.0, z in -1.0..1.0) {
         let wanted = Vector3::new(x, y, z);
         prop_assume!(wanted.norm() > 1e-3);
-        let rotation = orientation(&format!("{{ z-axis = [{x}, {y}, {z}] }}"));
-        // A few roundings of numbers of size one.
-        prop_assert!((rotation * Vector3::z() - wanted.normalize()).norm() < 2e-15);
+        for (name, axis) in [("x", Vector3::x()), ("y", Vector3::y()), ("z", Vector3::z())] {
+            let rotation = orientation(&format!("{{ {name}-axis = [{x}, {y}, {z}] }}"));
+            // A few roundings of numbers of size one; the angle of nearly opposite ones is less exact.
+            prop_assert!((rotation * axis - wanted.normalize()).norm() < 2e-15);
+            prop_assert!((rotation.angle() - axis.angle(&wanted)).abs() < 1e-7);
+        }
+    }
+
+    #[test]
+    fn of_two_axes_the_first_is_exact_and_the_other_as_near_as_it_can_be(
+        a in prop::array::uniform3(-1.0..1.0_f64), b in prop::array::uniform3(-1.0..1.0_f64),
+    ) {
+        let (first, second) = (Vector3::from(a), Vector3::from(b));
+        prop_assume!(first.cross(&second).norm() > 1e-2);
+        let text = |v: [f64; 3]| format!("[{}, {}, {}]", v[0], v[1], v[2]);
+        for (exact, near) in [(2, 0), (2, 1), (0, 1)] {
+            let name = |k: usize| ["x", "y", "z"][k];
+            // The order in which they are written does not count.
+            let form = format!("{{ {}-axis = {}, {}-axis = {} }}", name(near), text(b), name(exact), text(a));
+            let matrix = orientation(&form).to_rotation_matrix();
+            let axis = |k: usize| matrix.matrix().column(k).into_owned();
+            // Roundings, times a hundred where the two are nearly parallel.
+            prop_assert!((axis(exact) - first.normalize()).norm() < 1e-14);
+            let nearest = second - axis(exact) * axis(exact).dot(&second);
+            prop_assert!((axis(near) - nearest.normalize()).norm() < 1e-12);
+        }
     }
 }
 
