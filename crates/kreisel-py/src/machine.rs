@@ -81,7 +81,7 @@ impl Machine {
         self.machine.inputs().iter().map(|input| (input.name.clone(), input.value)).collect()
     }
 
-    /// What looks like a mistake but is none.
+    /// What looks like a mistake but is not one.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.machine.notes().texts()

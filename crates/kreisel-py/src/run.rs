@@ -88,7 +88,7 @@ impl Step {
     }
 }
 
-/// The words for a name that is none.
+/// The words for a name that does not exist.
 pub fn no_signal(name: &str) -> String {
     format!("there is no signal `{name}`; `names` lists all")
 }

@@ -49,7 +49,7 @@ impl Stepper {
         self.stepper.time()
     }
 
-    /// What was chosen because nobody said it: how steps are controlled.
+    /// What was chosen because it was not given: how steps are controlled.
     #[getter]
     fn assumptions(&self) -> Vec<String> {
         self.stepper.assumptions().to_vec()

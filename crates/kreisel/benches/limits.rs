@@ -5,10 +5,14 @@
 mod measure;
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use kreisel::integrate::{INDEX2, INDEX3, Integration, Integrator, Method};
 use kreisel::lie::Group;
-use kreisel::machine::{Machine, Mobility};
+use kreisel::machine::{Machine, Mobility, SettingTexts};
+use kreisel::part::MachineReader;
+use kreisel::results::WriteError;
+use kreisel::run::{Job, Record, Sink};
 use kreisel::solve::sparse_lu::SparseLu;
 use kreisel::solve::sparse_lu::samples::{SampleMatrix, SampleScales};
 use kreisel_papers::problem::HeavyTop;
@@ -131,7 +135,7 @@ transition-depth = 1e-4
 
 fn main() {
     let _ = measure::runs();
-    let all: [(&str, fn()); 13] = [
+    let all: [(&str, fn()); 15] = [
         ("links", growth_with_the_number_of_links),
         ("tree", growth_with_the_size_of_a_tree),
         ("scaling", growth_of_all_kinds_with_index2),
@@ -139,6 +143,8 @@ fn main() {
         ("long-chains", long_chains_with_index2),
         ("net-at-rest", nets_at_rest),
         ("idle-group", idle_contact_group),
+        ("run", what_a_run_adds),
+        ("files", what_files_add),
         ("elements", growth_with_the_number_of_elements),
         ("factors", factorisation),
         ("loops", analysis_of_many_loops),
@@ -339,6 +345,79 @@ fn idle_contact_group() {
     let time = |machine: &Machine| seconds_per_step(&mut start(machine, INDEX2, STEP), 100);
     let ratio = ratio_of(7, || time(&with), || time(&without));
     limit("a step beside an idle contact group, in steps without it", &format!("{ratio:.3}"), "1.08");
+}
+
+/// Records that are thrown away.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn push(&mut self, _: &Record) -> Result<(), WriteError> {
+        Ok(())
+    }
+}
+
+/// How a machine of `models/` is run with equal steps of `index2`.
+fn equal_steps(model: &str, parameters: &[(&str, &str)], step: f64, end: f64, output_step: f64) -> Machine {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{model}.toml"));
+    let settings = SettingTexts::default()
+        .with("method", "index2")
+        .with("step", step)
+        .with("end-time", end)
+        .with("output-step", output_step);
+    let reader = MachineReader::new().with_parameters(parameters).with_settings(&settings);
+    reader.read(&path).unwrap_or_else(|errors| panic!("{}", errors.render(false)))
+}
+
+/// A run with its statistics, without records, beside the loop of its steps.
+fn what_a_run_adds() {
+    const STEPS: usize = 200;
+    let rows = [
+        ("100 hinges", "chain-revolute", "n", "100", STEP),
+        ("100 elements", "right-angle-beam", "elements", "50", 0.05),
+    ];
+    for (name, model, parameter, count, step) in rows {
+        let end = step * STEPS as f64;
+        let machine = equal_steps(model, &[(parameter, count)], step, end, end);
+        let plan = machine.plan().expect("the settings are complete");
+        let run = || {
+            let clock = Stopwatch::start();
+            Job::new(&machine, &plan).record(Nowhere).expect("the run ends");
+            clock.seconds()
+        };
+        let bare = || {
+            let clock = Stopwatch::start();
+            let method = Integrator::with(plan.integration);
+            let mut run = method.start(machine.system(), machine.initial().clone()).expect("it can start");
+            run.advance(end).expect("every step converges");
+            clock.seconds()
+        };
+        let ratio = ratio_of(9, run, bare);
+        limit(&format!("a run without records, in bare steps, {name}"), &format!("{ratio:.3}"), "1.05");
+    }
+}
+
+/// Files and page of 50,000 records of the heavy top.
+fn what_files_add() {
+    const RECORDS: f64 = 50_000.0;
+    let (step, end) = (1e-4, 1e-4 * RECORDS);
+    let [without, with] =
+        [end, step].map(|output_step| equal_steps("heavy-top", &[], step, end, output_step));
+    let folder = std::env::temp_dir().join(format!("kreisel-bench-{}", std::process::id()));
+    let time = |machine: &Machine, page: bool| {
+        let plan = machine.plan().expect("the settings are complete");
+        let clock = Stopwatch::start();
+        let job = Job::new(machine, &plan).report(page).force(true);
+        job.run_into(&folder).expect("the run ends");
+        clock.seconds()
+    };
+    let records = ratio_of(3, || time(&with, false), || time(&without, false));
+    let sizes = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+    let bytes: u64 = sizes.filter_map(|file| Some(file.metadata().ok()?.len())).sum();
+    let page = ratio_of(3, || time(&with, true), || time(&without, false));
+    let _ = std::fs::remove_dir_all(&folder);
+    limit("a run with files of 50,000 records, in runs without", &format!("{records:.2}"), "1.6");
+    limit("the same with the page", &format!("{page:.2}"), "2.2");
+    limit("files of a record of the heavy top", &format!("{:.0} bytes", bytes as f64 / RECORDS), "600 bytes");
 }
 
 fn growth_with_the_number_of_elements() {

@@ -73,8 +73,8 @@ class Parts:
         - `start_time` [s]: Time at which the run starts. Default: `0`.
         - `end_time` [s]: Time at which the run ends.
         - `step` [s]: Step size, or `auto`, as if not given, to let the error decide on it: that of the whole run (`accuracy`), or of each step (`rtol`).
-        - `accuracy`: Error of positions (relative to the diagonal of the machine, or to the way of its parts if that is larger) and of angles (in rad) that the run is to keep to the end: its steps follow from coarser runs. In place of a number for `step` and of `rtol`. Default: `1e-3`.
-        - `rtol`: Lets the error of each step decide on its size, and nobody looks at the whole run: it stays below 0.3 `rtol`^1.5, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad. In place of `accuracy`. Default: `1e-4`.
+        - `accuracy`: Error of positions (relative to the diagonal of the machine, or to how far its parts move if that is larger) and of angles (in rad) that the run is to keep to the end: its steps follow from coarser runs. In place of a number for `step` and of `rtol`. Default: `1e-3`.
+        - `rtol`: Lets the error of each step decide on its size, one by one, without a look at the whole run: it stays below 0.3 `rtol`^1.5, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad. In place of `accuracy`. Default: `1e-4`.
         - `atol`: Added to `rtol`, in lengths of the machine and rad. Default: `1e-8`.
         - `min_step` [s]: Where the error decides on steps: smallest step; 1e-10 of the run if not given.
         - `max_step` [s]: Where the error decides on steps: largest step; a tenth of the run if not given.
@@ -1439,7 +1439,7 @@ class Parts:
         - `bearing_length` [m]: Length of the bearing, which takes a moment as two forces at its ends; without it moments do not press.
         - `transition_speed` [m/s]: Speed at which 76 % of the force act; below it the joint creeps. Default: `1e-3`.
         - `transition_rate` [rad/s]: Angular speed at which 76 % of the torque act; below it the joint creeps. Default: `1e-2`.
-        - `friction_law`: How surfaces rub: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick: without creep if `bristle-damping` ends the swing of what they carry. Default: `"coulomb"`.
+        - `friction_law`: Law of friction: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick: without creep if `bristle-damping` ends the swing of what they carry. Default: `"coulomb"`.
         - `static_friction`: Coefficient of friction near rest, the same as `friction` or larger; that of sliding if not given.
         - `stribeck_speed` [m/s]: Speed at which static friction has fallen by two thirds towards that of sliding; ten transition speeds, or 1 mm/s for `lugre`, if not given.
         - `bristle_stiffness` [m^-1]: Stiffness of the bristles of `lugre`, per normal force, in 1/m. Default: `1e5`.
@@ -1573,7 +1573,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """Two shapes that push each other where they overlap, and rub. Measures `force` (on the second body), `normal-force` and `depth`.
+        """Two shapes that push each other where they overlap, with friction. Measures `force` (on the second body), `normal-force` and `depth`.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; a beam touches with a sphere at each of its nodes. The measured force is what acts on the second.
         - `first_shape`: What of the first body touches; its own `shape` if not given, a point for a point mass, the plane z = 0 for the ground.
@@ -1603,7 +1603,7 @@ class Parts:
         - `static_friction`: Coefficient of friction near rest, the same as `friction` or larger; that of sliding if not given.
         - `stribeck_speed` [m/s]: Speed at which static friction has fallen by two thirds towards that of sliding; ten transition speeds, or 1 mm/s for `lugre`, if not given.
         - `transition_speed` [m/s]: Speed at which 76 % of the friction act; below it surfaces creep. Default: `1e-3`.
-        - `friction_law`: How surfaces rub: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick: without creep if `bristle-damping` ends the swing of what they carry. Default: `"coulomb"`.
+        - `friction_law`: Law of friction: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick: without creep if `bristle-damping` ends the swing of what they carry. Default: `"coulomb"`.
         - `bristle_stiffness` [m^-1]: Stiffness of the bristles of `lugre`, per normal force, in 1/m. Default: `1e5`.
         - `bristle_damping` [m^-1*s]: Damping of the bristles of `lugre`, per normal force, in s/m; √(σ₀/g) with g = 9.80665 m/s² if not given, 101 s/m for the default stiffness, which ends the swing of what rests by its weight. With less bristles swing on, with √(g σ₀) rad/s, and what swings creeps.
         - `viscous_friction` [m^-1*s]: Friction of `lugre` that grows with the speed, per normal force, in s/m. Default: `0`.
@@ -1674,7 +1674,7 @@ class Parts:
         - `impact_speed` [m/s]: Speed of meeting at which the `restitution` of `hertz` and `flores` holds; slower impacts lose less. Default: `1`.
         - `effective_radius` [m]: R with 1/R = 1/R₁ + 1/R₂ for `hertz` and `flores`; from the shapes if not given, needed for corners and edges.
         - `friction`: Coefficient of sliding friction. Default: `0`.
-        - `friction_law`: How surfaces rub: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick: without creep if `bristle-damping` ends the swing of what they carry. Default: `"coulomb"`.
+        - `friction_law`: Law of friction: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick: without creep if `bristle-damping` ends the swing of what they carry. Default: `"coulomb"`.
         - `static_friction`: Coefficient of friction near rest, the same as `friction` or larger; that of sliding if not given.
         - `stribeck_speed` [m/s]: Speed at which static friction has fallen by two thirds towards that of sliding; ten transition speeds, or 1 mm/s for `lugre`, if not given.
         - `transition_speed` [m/s]: Speed at which 76 % of the friction act; below it surfaces creep. Default: `1e-3`.
@@ -1739,7 +1739,7 @@ class Parts:
     ) -> Model:
         """A quantity to be recorded. Without a name its signals are called after what it measures: `top.tip.velocity.x`.
 
-        - `quantity`: What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `angle-rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of a spring-damper, joint force, end stop or friction in a joint: its `force` along a displacement or `torque` about an angle; of a spring-damper between points also `length` and `length-rate`. Of a bushing: `force` and `torque` on its second body. Of a force, joint force or drive: its `power`. Of a body also its `momentum`, and its `angular-momentum` about its centre of mass. Of the machine: `energy`, `momentum`, `angular-momentum` about the origin of the world, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).
+        - `quantity`: What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `strain`, `force`, `torque`, `displacement`, `rotation` (strain, force and torque in section axes, the others from its initial place). Of a joint: its coordinates and rates such as `angle` and `angle-rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of a spring-damper, joint force, end stop or friction in a joint: its `force` along a displacement or `torque` about an angle; of a spring-damper between points also `length` and `length-rate`. Of a bushing: `force` and `torque` on its second body. Of a force, joint force or drive: its `power`. Of a body also its `momentum`, and its `angular-momentum` about its centre of mass. Of the machine: `energy`, `constraint`, `solver`, `momentum`, `angular-momentum` (the solver: step size, Newton iterations and steps taken back since the last record; the angular momentum: about the origin of the world).
         - `of`: The body, marker (`top.tip`), joint, drive, force or other part that is measured; nothing for quantities of the machine.
         - `relative_to`: Body or marker from which a motion is observed; the ground if not given.
         - `axes`: Axes of the components: `world`, `joint` for reactions, or those of a body or marker; those of `relative-to` if not given.

@@ -160,7 +160,7 @@ impl Kkt {
         });
         if goal.stated.contains(&true) && goal.stated.contains(&false) {
             let other = (configuration.to_vec(), change.to_vec());
-            let kept = found.is_ok().then(|| self.way(&other.1));
+            let kept = found.is_ok().then(|| self.distance(&other.1));
             if self.change_guessed_positions(dae, goal, configuration, change, kept) {
                 found = Ok(());
             } else {
@@ -185,7 +185,7 @@ impl Kkt {
         goal: ClosureGoal,
         configuration: &mut [f64],
         change: &mut [f64],
-        other_way: Option<f64>,
+        other_distance: Option<f64>,
     ) -> bool {
         change.fill(0.0);
         configuration.copy_from_slice(&self.base);
@@ -194,14 +194,15 @@ impl Kkt {
         let kept = std::mem::replace(&mut self.system.compliance, compliant);
         let found = self.smallest_change(dae, goal, configuration, change);
         self.system.compliance = kept;
-        found.is_ok() && other_way.is_none_or(|way| self.way(change) <= FARTHER * way)
+        found.is_ok() && other_distance.is_none_or(|distance| self.distance(change) <= FARTHER * distance)
     }
 
     /// How far a change moves points at most.
-    fn way(&self, change: &[f64]) -> f64 {
+    fn distance(&self, change: &[f64]) -> f64 {
         let shape = &self.system.shape;
-        let ways = change.iter().zip(lengths(shape, shape.scales.length)).map(|(x, length)| x.abs() * length);
-        ways.fold(0.0, f64::max)
+        let distances =
+            change.iter().zip(lengths(shape, shape.scales.length)).map(|(x, length)| x.abs() * length);
+        distances.fold(0.0, f64::max)
     }
 
     /// Newton's iteration for M x + Bᵀμ = 0, Φ(q ∘ exp(x̃)) = 0 without the derivatives of B.

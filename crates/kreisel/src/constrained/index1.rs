@@ -170,12 +170,12 @@ fn rounds(missed: f64, mut round: impl FnMut() -> Result<f64, KktFailure>) -> Re
 }
 
 /// The largest entry of a change, positions in units of a length.
-fn way(space: &Space, length: f64, change: &[f64]) -> f64 {
+fn distance(space: &Space, length: f64, change: &[f64]) -> f64 {
     let size = |values: &[f64]| largest(values).1;
     let blocks = space.norm_blocks();
-    blocks.fold(0.0, |way: f64, block| {
+    blocks.fold(0.0, |distance: f64, block| {
         let unit = if block.is_rotation { 1.0 } else { length };
-        way.max(size(&change[block.velocities]) / unit)
+        distance.max(size(&change[block.velocities]) / unit)
     })
 }
 
@@ -269,7 +269,7 @@ impl BlockSystem {
         }
         increment.iter_mut().zip(&*room).for_each(|(x, d)| *x += d);
         space.compose_exp(base, increment, &mut at.configuration);
-        Ok(way(space, self.shape.scales.length, change))
+        Ok(distance(space, self.shape.scales.length, change))
     }
 
     /// One change of the velocity; gives its size.
@@ -284,7 +284,7 @@ impl BlockSystem {
         let (space, length) = (&self.shape.space, self.shape.scales.length);
         let change = &self.unknowns[..at.velocity.len()];
         at.velocity.iter_mut().zip(change).for_each(|(v, d)| *v += d);
-        let (size, speed) = (way(space, length, change), way(space, length, &at.velocity));
+        let (size, speed) = (distance(space, length, change), distance(space, length, &at.velocity));
         Ok(if size == 0.0 { 0.0 } else { size / speed.max(size) })
     }
 

@@ -120,7 +120,7 @@ impl<'de> Deserialize<'de> for NoteKind {
     }
 }
 
-/// What looks like a mistake but is none, or is worth knowing.
+/// What looks like a mistake but is not one, or is worth knowing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Note {

@@ -163,7 +163,7 @@ impl MachineBuilder {
         self.remarks.assumptions.push(assumption);
     }
 
-    /// Tells the user what looks like a mistake but is none.
+    /// Tells the user what looks like a mistake but is not one.
     pub fn note(&mut self, note: Note) {
         self.remarks.notes.add(note);
     }

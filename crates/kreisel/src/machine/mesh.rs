@@ -24,7 +24,7 @@ use crate::lie::{Pose, Vector3, Vector6, se3};
 use crate::solve::block::BlockMatrix;
 use crate::solve::linear::LinearSolver;
 
-/// Errors below this part of the path are not told. A choice: what the estimate itself may be off by is
+/// Errors below this part of the displacement are not told. A choice: what the estimate itself may be off by is
 /// larger, and few models know their stiffness to a hundredth.
 const TOLD: f64 = 0.01;
 /// Errors below this part of the length are rounding: the middles of halved elements are found to 1e-10.
@@ -38,21 +38,21 @@ pub struct MeshError {
     /// Largest error of a node's position in m.
     pub error: f64,
     /// How far a node of the beam is away from where the model has it, at most, in m.
-    pub way: f64,
-    /// Number of elements that would make an error of a hundredth of the way.
+    pub displacement: f64,
+    /// Number of elements that would make an error of a hundredth of the displacement.
     pub enough: usize,
 }
 
 impl MeshError {
-    /// The error in parts of the way.
+    /// The error in parts of the displacement.
     pub fn relative(&self) -> f64 {
-        self.error / self.way
+        self.error / self.displacement
     }
 
     fn note(&self, time: f64) -> Note {
         let advice = format!("`elements = {}` would do", self.enough);
         let text = format!(
-            "the mesh of the beam `{}` makes an error of about {:.0} % of its way, {:.1e} m; {advice}",
+            "the mesh of the beam `{}` makes an error of about {:.0} % of its displacement, {:.1e} m; {advice}",
             self.beam,
             100.0 * self.relative(),
             self.error
@@ -79,14 +79,16 @@ impl Machine {
             .unwrap_or_default()
     }
 
-    /// What is worth telling of these errors, the way being at least that of `ways`, beam by beam.
-    pub(crate) fn mesh_notes(&self, at: &Point, rate: f64, ways: &mut Vec<f64>) -> Notes {
+    /// What is worth telling of these errors, the displacement being at least that of `displacements`, beam by beam.
+    pub(crate) fn mesh_notes(&self, at: &Point, rate: f64, displacements: &mut Vec<f64>) -> Notes {
         let mut notes = Notes::default();
         let beams = self.frames().beams();
-        ways.resize(beams.len(), 0.0);
-        for ((mut found, beam), way) in self.mesh_errors(at, rate).into_iter().zip(beams).zip(ways) {
-            *way = way.max(found.way);
-            found.way = *way;
+        displacements.resize(beams.len(), 0.0);
+        for ((mut found, beam), displacement) in
+            self.mesh_errors(at, rate).into_iter().zip(beams).zip(displacements)
+        {
+            *displacement = displacement.max(found.displacement);
+            found.displacement = *displacement;
             found.enough = enough(beam, found.relative());
             if found.error > ROUNDING * beam.length() && found.relative() > TOLD {
                 notes.add(found.note(at.time));
@@ -96,7 +98,7 @@ impl Machine {
     }
 
     fn mesh_error(&self, beam: &BeamEntry, at: &Point, error: &[f64]) -> MeshError {
-        let (mut largest, mut way): (f64, f64) = (0.0, 0.0);
+        let (mut largest, mut displacement): (f64, f64) = (0.0, 0.0);
         for (index, node) in (0..beam.node_count()).filter_map(|k| Some((k, beam.node(k)?.node?))) {
             // The translation stands last in every group.
             let range = self.system.shape().space.velocity_range(node.0);
@@ -104,10 +106,10 @@ impl Machine {
             largest = largest.max(shift);
             let Some(station) = beam.node(index) else { continue };
             let now = self.system.motion(node, at).pose.compose(&station.offset).position;
-            way = way.max((now - station.pose().position).norm());
+            displacement = displacement.max((now - station.pose().position).norm());
         }
         let name = beam.name.clone();
-        MeshError { beam: name, error: largest, way, enough: enough(beam, largest / way) }
+        MeshError { beam: name, error: largest, displacement, enough: enough(beam, largest / displacement) }
     }
 
     /// u of K u + Bᵀ λ = −Δ, B u = 0; states stay as they are.

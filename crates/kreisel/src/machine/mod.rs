@@ -132,7 +132,7 @@ impl Machine {
         &self.provenance.remarks.assumptions
     }
 
-    /// What looks like a mistake but is none.
+    /// What looks like a mistake but is not one.
     pub fn notes(&self) -> &Notes {
         &self.provenance.remarks.notes
     }

@@ -30,7 +30,7 @@ pub(super) struct Provenance {
 pub(super) struct Remarks {
     /// What was assumed because the model did not say it.
     pub(super) assumptions: Vec<String>,
-    /// What looks like a mistake but is none.
+    /// What looks like a mistake but is not one.
     pub(super) notes: Notes,
 }
 

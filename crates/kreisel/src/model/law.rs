@@ -273,7 +273,7 @@ const SHARP: f64 = 1e-3;
 const BESIDE: f64 = 1e4;
 /// Halvings that find a jump within an interval: to neighbouring numbers if it is that of a step.
 const HALVINGS: usize = 60;
-/// Jumps below this part of the values are those of numbers that somebody rounded.
+/// Jumps below this part of the values are those of numbers that were rounded.
 const ROUNDED: f64 = 1e-6;
 /// Changes below this are rounding, in m or rad: some thousand ε of a number of size one.
 const MIN_CHANGE: f64 = 1e-12;

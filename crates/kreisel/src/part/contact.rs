@@ -43,7 +43,7 @@ const SECOND_SHAPE: Key = Key::new("second-shape", ValueKind::Table(SHAPE_KEYS),
 /// Keys of `[[contact]]`.
 static KIND: PartKind = PartKind {
     name: "contact",
-    doc: "Two shapes that push each other where they overlap, and rub. Measures `force` (on the second body), `normal-force` and `depth`.",
+    doc: "Two shapes that push each other where they overlap, with friction. Measures `force` (on the second body), `normal-force` and `depth`.",
     occurrence: Occurrence::Many,
     keys: &[
         BODIES,

@@ -54,7 +54,7 @@ pub(super) const TRANSITION_SPEED: Key =
         .doc("Speed at which 76 % of the friction act; below it surfaces creep.");
 
 pub(super) const FRICTION_LAW: Key = Key::new("friction-law", ValueKind::Choice(&["coulomb", "lugre"]), Need::Default("\"coulomb\""))
-            .doc("How surfaces rub: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick: without creep if `bristle-damping` ends the swing of what they carry.");
+            .doc("Law of friction: `coulomb` by the sliding velocity, made smooth around rest; `lugre` by bristles that bend, slip and spring back, so that surfaces stick: without creep if `bristle-damping` ends the swing of what they carry.");
 pub(super) const BRISTLE_STIFFNESS: Key =
     Key::new("bristle-stiffness", ValueKind::Number(PER_LENGTH), Need::Default("1e5"))
         .doc("Stiffness of the bristles of `lugre`, per normal force, in 1/m.");

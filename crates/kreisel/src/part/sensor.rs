@@ -24,9 +24,24 @@ static KIND: PartKind = PartKind {
     ],
 };
 
-/// What can be measured; quantities of frames are those of the table.
+/// What can be measured: the quantities of the table, and what parts offer.
 const fn write_quantities<const ROOM: usize>() -> ConstText<ROOM> {
-    let mut doc = ConstText::new("What is measured. Of a body or marker: ");
+    let doc = ConstText::new("What is measured. Of a body or marker: ");
+    let doc =
+        add_words(doc, SensorOf::Frame).add(". Of a section of a beam (`beam.end`, `beam.at-0.5`) also ");
+    let doc = add_words(doc, SensorOf::Section).add(
+        " (strain, force and torque in section axes, the others from its initial place). Of a joint: its coordinates and rates such as `angle` and `angle-rate`, ",
+    );
+    let doc = add_words(doc, SensorOf::Joint).add(
+        ". Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of a spring-damper, joint force, end stop or friction in a joint: its `force` along a displacement or `torque` about an angle; of a spring-damper between points also `length` and `length-rate`. Of a bushing: `force` and `torque` on its second body. Of a force, joint force or drive: its `power`. Of a body also its `momentum`, and its `angular-momentum` about its centre of mass. Of the machine: ",
+    );
+    add_words(doc, SensorOf::Machine).add(
+        " (the solver: step size, Newton iterations and steps taken back since the last record; the angular momentum: about the origin of the world).",
+    )
+}
+
+/// The text with the words of the table for what can be measured of something.
+const fn add_words<const ROOM: usize>(mut doc: ConstText<ROOM>, wanted: SensorOf) -> ConstText<ROOM> {
     let (mut family, mut place, mut between) = (0, 0, "");
     while family < SENSORS.len() {
         if place == SENSORS[family].len() {
@@ -34,15 +49,13 @@ const fn write_quantities<const ROOM: usize>() -> ConstText<ROOM> {
             continue;
         }
         let SensorEntry { word, of, .. } = SENSORS[family][place];
-        if matches!(of, SensorOf::Frame) {
+        if of as u8 == wanted as u8 {
             doc = doc.add(between).add_word(word);
             between = ", ";
         }
         place += 1;
     }
-    doc.add(
-        ". Of a section of a beam (`beam.end`, `beam.at-0.5`) also `displacement` and `rotation` from its initial place, `strain`, and `force` and `torque` in section axes. Of a joint: its coordinates and rates such as `angle` and `angle-rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of a spring-damper, joint force, end stop or friction in a joint: its `force` along a displacement or `torque` about an angle; of a spring-damper between points also `length` and `length-rate`. Of a bushing: `force` and `torque` on its second body. Of a force, joint force or drive: its `power`. Of a body also its `momentum`, and its `angular-momentum` about its centre of mass. Of the machine: `energy`, `momentum`, `angular-momentum` about the origin of the world, `constraint`, `solver` (step size, Newton iterations and steps taken back since the last record).",
-    )
+    doc
 }
 
 /// What the file adds to the kinds of parts.

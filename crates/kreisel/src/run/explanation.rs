@@ -1,4 +1,4 @@
-//! What looks like a mistake in a machine but is none.
+//! What looks like a mistake in a machine but is not one.
 
 use super::Run;
 use crate::constrained::{ConsistencyError, StartReport};
@@ -88,7 +88,7 @@ impl Machine {
                 let turns = if change.len() > 3 { norm(&change[..3]) } else { 0.0 };
                 let shifts = norm(&change[change.len() - 3..]);
                 let size = shifts.max(length * turns);
-                // Rounding of bodies that stay where they are is nobody's business.
+                // Rounding of bodies that stay where they are is not told.
                 let parts = [(shifts, shifts, "m"), (turns, length * turns, "rad")];
                 let words: Vec<String> = (parts.iter())
                     .filter(|(_, weight, _)| *weight > ROUNDING * size)

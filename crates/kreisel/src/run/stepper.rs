@@ -65,7 +65,7 @@ self_cell!(
 pub struct Stepper {
     owned: Owned,
     signals: HashMap<String, SignalId>,
-    /// What was chosen because nobody said it.
+    /// What was chosen because it was not given.
     assumptions: Vec<String>,
     /// How far ahead corners of the inputs are looked for, in s.
     window: f64,
@@ -99,7 +99,7 @@ impl Stepper {
         self.owned.borrow_owner()
     }
 
-    /// What was chosen because nobody said it: steps keep to a tolerance one by one, whatever accuracy the
+    /// What was chosen because it was not given: steps keep to a tolerance one by one, whatever accuracy the
     /// model asks for.
     pub fn assumptions(&self) -> &[String] {
         &self.assumptions

@@ -1,4 +1,4 @@
-//! How hard surfaces push when they touch, and how they rub.
+//! How hard surfaces push when they touch, and their friction.
 //!
 //! With the depth δ and its rate δ̇ the normal force is one of
 //!
@@ -250,7 +250,7 @@ impl LuGreFriction {
     }
 }
 
-/// How surfaces rub.
+/// Law of friction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Friction {
     /// Not at all.

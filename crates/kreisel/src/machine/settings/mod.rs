@@ -29,7 +29,7 @@ pub struct RunSettings {
     pub(crate) start_time: f64,
     /// Time at which the run ends, in s; absent if neither the model nor the command line says it.
     pub(crate) end_time: Option<f64>,
-    /// Step size; absent if nobody says it, and then the error decides.
+    /// Step size; absent if not given, and then the error decides.
     pub(crate) step: Option<StepSize>,
     /// Accuracy of the whole run, where the error decides on steps and they keep to no tolerance of their
     /// own.
@@ -135,7 +135,7 @@ const MIN_STEP: f64 = 1e-100;
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum SettingsError {
-    /// Nobody says when the run ends.
+    /// It is not said when the run ends.
     #[error("the model does not say when the run ends")]
     NoEndTime,
     /// The run would end before it starts.
@@ -197,7 +197,7 @@ pub struct RunPlan {
     pub output_step: Option<f64>,
     /// Settings of the integrator, the step among them.
     pub integration: Settings,
-    /// Accuracy of the whole run, in lengths of the machine or of its way and in rad; the tolerance of its
+    /// Accuracy of the whole run, in lengths of the machine or of how far it moves and in rad; the tolerance of its
     /// steps is then found from coarser runs. Absent where it keeps to the one that it has. See
     /// [`RunPlan::locally`].
     pub accuracy: Option<f64>,
@@ -205,7 +205,7 @@ pub struct RunPlan {
     pub error_estimate: bool,
     /// Times at which velocities are projected onto the hidden constraints, in s.
     pub velocity_projection: Vec<f64>,
-    /// What was chosen because nobody said it.
+    /// What was chosen because it was not given.
     pub assumptions: Vec<String>,
 }
 
@@ -217,7 +217,7 @@ impl RunPlan {
         if let (Some(accuracy), Some(control)) = (self.accuracy.take(), &self.integration.error_control) {
             let rtol = control.rtol;
             self.assumptions = vec![format!(
-                "steps keep to `rtol` {rtol:e} one by one, and nobody looks at the whole run, whose accuracy was to be {accuracy:e}: {reason}"
+                "steps keep to `rtol` {rtol:e} one by one, without a look at the whole run, whose accuracy was to be {accuracy:e}: {reason}"
             )];
         }
         self
@@ -230,12 +230,12 @@ impl RunSettings {
         self.start_time
     }
 
-    /// Time at which the run ends, in s; absent if nobody says it.
+    /// Time at which the run ends, in s; absent if not given.
     pub fn end_time(&self) -> Option<f64> {
         self.end_time
     }
 
-    /// Step size; absent if nobody says it, and then the error decides.
+    /// Step size; absent if not given, and then the error decides.
     pub fn step(&self) -> Option<StepSize> {
         self.step
     }

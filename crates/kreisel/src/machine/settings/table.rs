@@ -255,7 +255,7 @@ const FIRST: &[Setting] = &[
     },
     Setting {
         key: Key::new("accuracy", NUMBER, Need::Default("1e-3")).doc(
-            "Error of positions (relative to the diagonal of the machine, or to the way of its parts if that is larger) and of angles (in rad) that the run is to keep to the end: its steps follow from coarser runs. In place of a number for `step` and of `rtol`.",
+            "Error of positions (relative to the diagonal of the machine, or to how far its parts move if that is larger) and of angles (in rad) that the run is to keep to the end: its steps follow from coarser runs. In place of a number for `step` and of `rtol`.",
         ),
         flag: flag("NUMBER", "Error that positions and angles may have in the whole run, in place of `--step` and `--rtol`"),
         read: |given, run| {
@@ -281,7 +281,7 @@ const FIRST: &[Setting] = &[
     Setting {
         key: Key::new("rtol", NUMBER, Need::Default("1e-4"))
             .doc(
-                "Lets the error of each step decide on its size, and nobody looks at the whole run: it stays below 0.3 `rtol`^1.5, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad. In place of `accuracy`.",
+                "Lets the error of each step decide on its size, one by one, without a look at the whole run: it stays below 0.3 `rtol`^1.5, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad. In place of `accuracy`.",
             ),
         flag: flag("NUMBER", "Relative tolerance of single steps, in place of `--accuracy` and the model's `rtol`"),
         read: |given, run| given.positive().map(|rtol| run.rtol = rtol),

@@ -382,7 +382,7 @@ fn judged(text: &str) -> (Vec<Vector3>, f64, f64) {
             .map_or(station.pose().position, |node| machine.system().motion(node, &point).pose.position)
     };
     let errors = machine.mesh_errors(&point, 0.0);
-    let (error, way) = errors.first().map_or((0.0, 1.0), |found| (found.error, found.way));
+    let (error, displacement) = errors.first().map_or((0.0, 1.0), |found| (found.error, found.displacement));
     ((0..beam.node_count()).map(place).collect(), error, way)
 }
 
