@@ -9,12 +9,13 @@
 //! L²/8 at its ends; the nodes of an exact element get q L²/12. What q is, is seen from the nodes: what there
 //! is beside the elastic forces of the beam, weight, inertia, loads; at a single loaded or joined node more
 //! than at its neighbours, so that the smaller of two neighbours counts. Two elements have only one such
-//! node: they do not see it.
+//! node, and one has none: there what the sections carry of weight, inertia and load is summed up, with the
+//! loads of the model (a load factor of 1).
 
 use std::sync::Arc;
 
 use super::Machine;
-use super::beam::{BeamElement, BeamEntry, BeamNode};
+use super::beam::{BeamElement, BeamEntry, BeamNode, BeamPiece, SectionShare};
 use crate::constrained::{Copies, CopyIndex, Layout, Redundancy, RowKind, compliance};
 use crate::dae::{Dae, Note, NoteKind, Notes, Point, Tangent, TangentWeights};
 use crate::element::beam::{Halved, QuadraticSpan};
@@ -214,8 +215,48 @@ impl Machine {
         }
     }
 
+    /// What the two sections of a piece carry of it, in world axes.
+    fn carried_load(
+        &self,
+        beam: &BeamEntry,
+        piece: &BeamPiece,
+        shares: &[SectionShare],
+        at: &Point,
+    ) -> Vector3 {
+        let memory = beam.load_element.and_then(|element| at.memory.get(self.system.element_memory(element)));
+        let mut sum = Vector3::zeros();
+        for (station, share) in piece.ends.iter().zip(shares) {
+            let node = station
+                .node
+                .map_or(NodeMotion::at_rest(Pose::identity()), |node| self.system.motion(node, at));
+            let carried = se3::adjoint(&station.offset.inverse());
+            let section = [NodeMotion {
+                velocity: carried * node.velocity,
+                acceleration: carried * node.acceleration,
+                ..NodeMotion::at_rest(node.pose.compose(&station.offset))
+            }];
+            let motion = Motion { memory: memory.unwrap_or_default(), ..Motion::new(at.time, &section) };
+            let load = share.load.as_ref().map(|load| load as &dyn Element);
+            for part in [&share.inertia as &dyn Element].into_iter().chain(load) {
+                let mut wrench = [Vector6::zeros()];
+                part.ask(&motion, Forces { wrenches: Some(&mut wrench), ..Forces::default() });
+                // r holds loads with a minus.
+                sum -= section[0].rotation * wrench[0].fixed_rows::<3>(3);
+            }
+        }
+        sum
+    }
+
     /// The load along each piece of a beam as a whole, in world axes.
     fn spread_loads(&self, beam: &BeamEntry, at: &Point) -> Vec<Vector3> {
+        if beam.pieces.len() < 3 {
+            return beam
+                .pieces
+                .iter()
+                .zip(&beam.shares)
+                .map(|(piece, shares)| self.carried_load(beam, piece, shares, at))
+                .collect();
+        }
         // What acts on a node beside the beam itself.
         let mut others = vec![Vector3::zeros(); beam.node_count()];
         for (index, element) in beam.elements.iter().enumerate() {
@@ -235,10 +276,7 @@ impl Machine {
         let count = beam.pieces.len();
         let load = |piece: usize| {
             // The two inner nodes nearest to the piece.
-            let first = piece.clamp(1, count.saturating_sub(2).max(1));
-            if first + 1 >= count {
-                return Vector3::zeros();
-            }
+            let first = piece.clamp(1, count - 2);
             smaller(&others[first], &others[first + 1])
         };
         (0..count).map(load).collect()

@@ -200,8 +200,10 @@ fn runs_with_large_errors_are_told_and_good_ones_are_not() {
 fn all_runs_with_large_errors_are_told_and_good_ones_are_not() {
     let mut counts = Counts::default();
     for model in models() {
-        eprintln!("{}", model.file_stem().unwrap().display());
         counts.add_model(&model);
+        let Counts { bad, silent, fine, told, .. } = &counts;
+        let name = model.file_stem().unwrap().display();
+        eprintln!("up to {name}: {} of {bad} silent, {} of {fine} told", silent.len(), told.len());
     }
     counts.judge();
 }

@@ -2,7 +2,8 @@
 //!
 //! The ends keep their places, and the new nodes go where they are in equilibrium: that of an element with two nodes to the
 //! end, those of an element with three by one step of Newton's method. There the shape is so far from one that the halves
-//! like that they would be stretched a lot; the step takes the section forces of the whole element, as integration does.
+//! like that they would be stretched a lot; the step takes the section forces of the whole element, as integration does. So does
+//! an element with two nodes that is so far bent that its new node is not found.
 
 use super::{Beam, BeamEnd, GAUSS, QuadraticBeam, QuadraticSpan, Section, Span, Weights};
 use crate::element::{Element, Forces};
@@ -114,12 +115,20 @@ impl Span {
         let half = Self::between(&Pose::identity(), &self.frame_at(0.5)).ok()?;
         let half = Beam::new(ends, &half, section, 0.0);
         let screw = se3::log(&first.inverse().compose(&second)).ok()?;
-        let fine = settled(first.compose(&se3::exp(&(0.5 * screw))), self.length(), |middle| {
+        let middle = first.compose(&se3::exp(&(0.5 * screw)));
+        let whole = Beam::new(ends, self, section, 0.0);
+        let one_step = || {
+            let still = frames.map(NodeMotion::at_rest);
+            let force = whole.strain(&Motion::new(0.0, &still)).force;
+            let part = |frames: &[Pose; 2]| Answer::with(&half, frames, Some(force.as_slice()));
+            Answer::joined(&part(&[first, middle]), &part(&[middle, second])).without_middle()
+        };
+        let fine = settled(middle, self.length(), |middle| {
             Answer::joined(&Answer::new(&half, &[first, *middle]), &Answer::new(&half, &[*middle, second]))
-        })?;
+        });
         let mut change = Halved::zeros();
-        change.add(1.0, &[0, 1], &fine);
-        change.add(-1.0, &[0, 1], &Answer::new(&Beam::new(ends, self, section, 0.0), &frames));
+        change.add(1.0, &[0, 1], &fine.or_else(one_step)?);
+        change.add(-1.0, &[0, 1], &Answer::new(&whole, &frames));
         Some(change)
     }
 }

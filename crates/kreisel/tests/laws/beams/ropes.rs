@@ -168,6 +168,50 @@ fn a_rope_that_carries_nothing_swings_as_a_chain() {
 }
 
 #[test]
+fn a_section_that_turns_over_is_told_with_the_mesh_that_holds_it() {
+    let told = |keys: &str| {
+        let machine = hanging_rope(keys, 1e-4, "");
+        let outcome = machine.find_equilibrium(&StaticSettings::default(), |_| Control::Continue);
+        let notes = machine.static_notes(&outcome);
+        let unstable = notes.into_iter().find(|note| note.kind == NoteKind::UnstableEquilibrium);
+        unstable.map(|note| note.text)
+    };
+    // The end section, about both axes.
+    let text = told("elements = 8\norder = 1").unwrap();
+    for words in ["unstable in 2 directions", "`rope.node-8`", "`order = 2`"] {
+        assert!(text.contains(words), "{text}");
+    }
+    assert_eq!(told("elements = 8\norder = 2"), None);
+}
+
+#[test]
+fn a_limp_rope_of_two_node_elements_that_is_drawn_across_its_load_is_told_what_would_do() {
+    let text = "[[beam]]
+        name = 'rope'
+        from = [0, 0, 0]
+        to = [10, 0, 0]
+        elements = 4
+        order = 1
+        section.axial-stiffness = 1e6
+        section.shear-stiffness = [3e5, 3e5]
+        section.torsional-stiffness = 1e-2
+        section.bending-stiffness = [1e-2, 1e-2]
+        section.mass-per-length = 1
+        section.inertia-per-length = [2e-4, 1e-4, 1e-4]
+        [[universal]]
+        bodies = ['ground', 'rope.start']
+        first-axis = [0, 1, 0]
+        second-axis = [0, 0, 1]";
+    let error = machine(text).equilibrium().err().unwrap().to_string();
+    assert!(error.contains("`order = 2`"), "{error}");
+    let machine = machine(&text.replace("order = 1", "order = 2"));
+    let hangs = machine.equilibrium().unwrap().equilibrium;
+    let end = machine.system().motion(node(&machine, "rope.node-8"), &hangs.point()).pose.position;
+    // m g L²/(2 EA) longer than 10 m.
+    assert!((end - Vector3::new(0.0, 0.0, -10.0 - 9.80665 * 50.0 / 1e6)).norm() < 1e-6, "{end}");
+}
+
+#[test]
 fn a_swinging_rope_keeps_its_energy_and_agrees_with_elements_of_three_nodes() {
     let thrown = |keys: &str| {
         let keys = format!("{keys}\nangular-velocity = [0, 0.5, 0]");
