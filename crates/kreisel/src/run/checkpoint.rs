@@ -38,7 +38,7 @@ use crate::results::{Computation, EndStatus, ModelIdentity, WriteError};
 
 const MAGIC: &[u8; 8] = b"KREISELC";
 /// Raised with every change of the format.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 const HASH: usize = 32;
 /// Largest checkpoint that is read: more than any machine within the limits of a model has.
 const MAX_SIZE: u64 = 4_000_000_000;
@@ -332,7 +332,7 @@ impl Checkpoint {
         plan: &RunPlan,
     ) -> Result<Option<Target>, CheckpointError> {
         let Some(target) = Target::new(plan).filter(|_| !self.target.is_empty()) else { return Ok(None) };
-        let target = target.restore(&machine.system, plan, &mut Reader(&self.target));
+        let target = target.restore(machine, plan, &mut Reader(&self.target));
         Ok(Some(target.map_err(|damaged| ResumeError::State(damaged.into()))?))
     }
 }

@@ -28,6 +28,7 @@ pub const AUTO: Method = Method(&SchemeEntry {
           appears or vanishes; with a number for `step` it is `index2`",
     family: Family::ChungHulbert,
     leaves_hidden_residual: false,
+    order: 2,
     error_constant: None,
     max_turn: EXPLICIT8.0.max_turn,
     max_turn_se3: EXPLICIT8.0.max_turn_se3,
@@ -140,7 +141,7 @@ impl Auto {
         let (speed, acceleration) = self.speeds(on);
         let rate_of_motion = speed.max(acceleration.sqrt()).max(1.0 / control.horizon);
         let price = 2.0 * self.explicit.stiffness.fastest().0;
-        let others = rate_of_motion / (USUAL_STEP * control.rtol.sqrt());
+        let others = rate_of_motion / (USUAL_STEP * control.goal.sqrt());
         price > CHEAPER * others && price * control.horizon > CHEAP
     }
 

@@ -329,6 +329,8 @@ impl RunSettings {
             max_step: max,
             initial_step: self.initial_step,
             horizon: length,
+            turn_part: 1.0,
+            goal: self.accuracy().unwrap_or(self.rtol),
         })
     }
 
