@@ -59,6 +59,8 @@ pub struct CheckpointHeader {
     pub arguments: serde_json::Value,
     /// What the model and the start of the run gave to know.
     pub notes: Vec<Note>,
+    /// What was chosen because nobody said it.
+    pub assumptions: Vec<String>,
     /// Time that the run had reached, in s.
     pub time: f64,
     /// Steps that it had taken.
@@ -77,6 +79,7 @@ impl CheckpointHeader {
             scene: ModelIdentity::new("", machine.scene().to_json().as_bytes()).sha256,
             arguments,
             notes: Vec::new(),
+            assumptions: Vec::new(),
             time: 0.0,
             steps: 0,
             wall_time: 0.0,

@@ -198,6 +198,7 @@ impl<'a> Job<'a> {
         let arguments = self.arguments.take().unwrap_or_default();
         let mut header = CheckpointHeader::new(summary.model.clone(), self.machine, arguments);
         header.notes = notes.into_iter().collect();
+        header.assumptions.clone_from(&summary.assumptions);
         let files = ResultFiles::begin(folder, summary.model.clone(), self.force, self.machine)?;
         let recorder = Recorder::new(self.machine, self.plan.output_step, files);
         self.write(header, (run, target), recorder, summary, None)
@@ -214,7 +215,9 @@ impl<'a> Job<'a> {
         self.model = Some(header.model.clone());
         let mut notes = Notes::default();
         notes.extend(header.notes.clone());
-        let summary = self.started(&run, &notes);
+        let mut summary = self.started(&run, &notes);
+        // What the start chose by; a method that changed later is told.
+        summary.assumptions.clone_from(&header.assumptions);
         if let Some(arguments) = self.arguments.take() {
             header.arguments = arguments;
         }
