@@ -37,7 +37,7 @@ cargo xtask torture        kill runs at 200 random moments and let them go on
 cargo xtask fuzz           feed hostile input to every reader; --executions N, --first NUMBER
 cargo xtask long           ten million steps of the heavy top
 cargo xtask hard           every model to its end with its step and a hundred times its step, and far with a hundredth
-cargo xtask accuracy       smooth models and random machines: accuracies that are claimed are met (hours)
+cargo xtask accuracy       smooth models and random machines: accuracies that are claimed are met
 cargo xtask silence        every model with large steps, every method and both groups: bad runs must say so
 cargo xtask steps          steps by the error against the fewest fixed ones of equal error, 66 runs
 cargo xtask instructions   count instructions a step by Valgrind: --against COMMIT, --dev, --only WORD, --cache DIR

@@ -183,7 +183,7 @@ fn the_schema_is_as_recorded() {
 /// Models and flags whose `run.json` have between them every key: events, warnings, assumptions, a step by
 /// error, options of methods, a static start, a parameter.
 const RUNS: &[&[&str]] = &[
-    &["four-bar", "--end-time", "0.02"],
+    &["four-bar", "--end-time", "0.02", "--step", "1 ms"],
     &["heavy-top", "--end-time", "0.002", "--step", "auto", "--rtol", "1e-4", "--condition"],
     &[
         "bouncing-ball",
@@ -195,11 +195,13 @@ const RUNS: &[&[&str]] = &[
         "1e-9",
         "--max-step",
         "0.01",
+        "--rtol",
+        "1e-5",
     ],
     &["latch", "--step", "2 ms"],
     &["right-angle-beam", "--end-time", "1", "--method", "bdf2", "--form", "two-field", "--scaling", "left"],
     &["heavy-top", "--end-time", "0.01", "--method", "updated-lagrangian", "--parametrization", "crv"],
-    &["lee-frame", "--end-time", "0.02"],
+    &["lee-frame", "--end-time", "0.02", "--step", "10 ms"],
     &[
         "chain-spherical",
         "--set",
@@ -210,6 +212,8 @@ const RUNS: &[&[&str]] = &[
         "so3xr3",
         "--spectral-radius",
         "0.8",
+        "--step",
+        "1 ms",
     ],
 ];
 

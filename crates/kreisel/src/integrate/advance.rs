@@ -61,11 +61,11 @@ impl Integration<'_> {
     /// order is lost. After an error the state is as it was.
     pub fn step_by(&mut self, step: f64) -> Result<StepReport, StepError> {
         let iterations = self.attempt(step)?;
-        let error_constant = self.error_constant();
+        let (error_constant, order) = (self.error_constant(), self.tools.stepper.order());
         let next = self.accept(step);
         let condition = self.reported_condition();
         self.last_report =
-            StepReport { step, iterations, condition, error_constant, ..StepReport::default() };
+            StepReport { step, iterations, condition, error_constant, order, ..StepReport::default() };
         self.go_on(next, false)?;
         Ok(self.last_report)
     }
@@ -150,7 +150,8 @@ impl Integration<'_> {
         let mut plan = self.plan(goal);
         // The size without landing.
         let mut free = self.usual_step();
-        let mut report = StepReport { error_constant: self.error_constant(), ..StepReport::default() };
+        let (error_constant, order) = (self.error_constant(), self.tools.stepper.order());
+        let mut report = StepReport { error_constant, order, ..StepReport::default() };
         let (mut landings, mut error) = (0, (0.0, 0));
         loop {
             report.step = plan.step;
@@ -209,10 +210,11 @@ impl Integration<'_> {
                 report.iterations = iterations;
                 let error = self.scheme.error(&self.tools, &self.state, step, &self.trial, control);
                 report.error = error.size;
-                // A turn counts like an error of the same order that is 1 where it is too large: the step
-                // keeps away from it as it does from the tolerance.
-                let turn = self.unsteady_turn();
-                let by_turn = turn.map_or(0.0, |turn| turn.part().powf(f64::from(error.order)));
+                // A turn counts like an error of the same order that is 1 where it is too large: the step keeps
+                // away from it as it does from the tolerance.
+                let turn = self.unsteady_turn(control.turn_part);
+                let by_turn =
+                    turn.map_or(0.0, |turn| (turn.part() / control.turn_part).powf(f64::from(error.order)));
                 let size = if by_turn > error.size { by_turn } else { error.size };
                 if size <= 1.0 {
                     return Ok(Tried::Good(size, error.order));
@@ -227,6 +229,7 @@ impl Integration<'_> {
                     Some(NodeTurn { node, angle, limit }) if error.size <= 1.0 => {
                         let place = self.tools.shape.space.velocity_range(node).start;
                         let part = self.tools.dae.describe(Equation::Equilibrium(place));
+                        let limit = control.turn_part * limit;
                         StepError::TurnTooLarge { time, step, least, angle, limit, part }
                     }
                     _ => {
@@ -243,10 +246,11 @@ impl Integration<'_> {
         self.tools.stepper.0.error_constant.map(|constant| constant(&self.tools.settings.parameters))
     }
 
-    /// The largest turn of the step that was computed, if it is worth a thought and not steady.
-    fn unsteady_turn(&self) -> Option<NodeTurn> {
+    /// The largest turn of the step that was computed, if it is worth a thought and not steady, where turns may have this part of
+    /// what the method follows.
+    fn unsteady_turn(&self, part: f64) -> Option<NodeTurn> {
         let Self { state, trial, tools, .. } = self;
         let ends = Ends { from: &state.now, to: &trial.values, increment: &trial.increment };
-        tools.judge.turns.largest_unsteady(&ends, LARGE_TURN)
+        tools.judge.turns.largest_unsteady(&ends, part * LARGE_TURN)
     }
 }

@@ -57,6 +57,12 @@ pub struct ErrorControl {
     pub initial_step: Option<f64>,
     /// Time in s for which the motion is looked at, the length of a run: a first step is taken from it.
     pub horizon: f64,
+    /// Largest turn of a step in parts of what the method follows: 1, or less for a run that is to have smaller errors than
+    /// another, whatever limits its steps.
+    pub turn_part: f64,
+    /// Error that the whole run is to have, by which `auto` chooses a method: `rtol`, unless it is one of several runs by which an
+    /// accuracy is reached.
+    pub goal: f64,
 }
 
 impl ErrorControl {
@@ -70,13 +76,21 @@ impl ErrorControl {
             max_step: f64::INFINITY,
             initial_step: None,
             horizon,
+            turn_part: 1.0,
+            goal: tolerance,
         }
     }
 
     pub(super) fn check(&self) -> Result<(), StartError> {
         let positive = |value: f64| value > 0.0 && value.is_finite();
         let first = self.initial_step.unwrap_or(1.0);
-        let numbers = [("rtol", self.rtol), ("horizon", self.horizon), ("initial-step", first)];
+        let numbers = [
+            ("rtol", self.rtol),
+            ("horizon", self.horizon),
+            ("initial-step", first),
+            ("turn-part", self.turn_part),
+            ("goal", self.goal),
+        ];
         if let Some((name, value)) = numbers.into_iter().find(|(_, value)| !positive(*value)) {
             return Err(StartError::Tolerance { name, value });
         }

@@ -96,8 +96,10 @@ pub struct StepReport {
     /// C_q of the local error C_q h³ v̈ in q of the method that took it; absent for methods of another order
     /// than two.
     pub error_constant: Option<f64>,
-    /// Into how many pieces it is to be cut for a rule of second order to be as good as the motion: methods
-    /// of high order take large steps. 0 for a step that nobody watches.
+    /// Order of that method.
+    pub order: u32,
+    /// Into how many pieces it is to be cut for a rule of second order to be as good as the motion: methods of high
+    /// order take large steps. 0 for a step that nobody watches.
     pub pieces: u32,
 }
 

@@ -88,6 +88,7 @@ impl Integration<'_> {
             scheme.interpolate(tools, &ends, time, out);
         }
         out.memory.clone_from(&state.now.memory);
+        self.count_work();
     }
 }
 

@@ -38,7 +38,7 @@ use crate::results::{Computation, EndStatus, ModelIdentity, WriteError};
 
 const MAGIC: &[u8; 8] = b"KREISELC";
 /// Raised with every change of the format.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 const HASH: usize = 32;
 /// Largest checkpoint that is read: more than any machine within the limits of a model has.
 const MAX_SIZE: u64 = 4_000_000_000;
@@ -59,6 +59,8 @@ pub struct CheckpointHeader {
     pub arguments: serde_json::Value,
     /// What the model and the start of the run gave to know.
     pub notes: Vec<Note>,
+    /// What was chosen because nobody said it.
+    pub assumptions: Vec<String>,
     /// Time that the run had reached, in s.
     pub time: f64,
     /// Steps that it had taken.
@@ -77,6 +79,7 @@ impl CheckpointHeader {
             scene: ModelIdentity::new("", machine.scene().to_json().as_bytes()).sha256,
             arguments,
             notes: Vec::new(),
+            assumptions: Vec::new(),
             time: 0.0,
             steps: 0,
             wall_time: 0.0,
@@ -332,7 +335,7 @@ impl Checkpoint {
         plan: &RunPlan,
     ) -> Result<Option<Target>, CheckpointError> {
         let Some(target) = Target::new(plan).filter(|_| !self.target.is_empty()) else { return Ok(None) };
-        let target = target.restore(&machine.system, plan, &mut Reader(&self.target));
+        let target = target.restore(machine, plan, &mut Reader(&self.target));
         Ok(Some(target.map_err(|damaged| ResumeError::State(damaged.into()))?))
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::accuracy::{Accuracy, AccuracyWatch, Target};
+use super::accuracy::{Accuracy, AccuracyWatch, PassWork, Target};
 use super::advance::{Run, RunEnding, RunError, RunStatistics};
 use super::checkpoint::{Checkpoint, CheckpointHeader};
 use super::files::ResultFiles;
@@ -175,8 +175,7 @@ impl<'a> Job<'a> {
 
     /// Runs with records to a sink, and gives it back; with an accuracy it gets all of them at the end.
     pub fn record<S: Sink>(mut self, sink: S) -> Result<(S, JobOutcome), RunError> {
-        let target = self.aim();
-        let run = self.machine.start(&self.plan)?;
+        let (run, target) = self.start()?;
         let notes = self.machine.start_notes(&run);
         let summary = self.started(&run, &notes);
         let sink = Held::new(sink, target.is_some());
@@ -194,13 +193,13 @@ impl<'a> Job<'a> {
 
     /// Runs with records to the files of a folder, which is made if need be.
     pub fn run_into(mut self, folder: &Path) -> Result<JobOutcome, RunError> {
-        let target = self.aim();
-        let run = self.machine.start(&self.plan)?;
+        let (run, target) = self.start()?;
         let notes = self.machine.start_notes(&run);
         let summary = self.started(&run, &notes);
         let arguments = self.arguments.take().unwrap_or_default();
         let mut header = CheckpointHeader::new(summary.model.clone(), self.machine, arguments);
         header.notes = notes.into_iter().collect();
+        header.assumptions.clone_from(&summary.assumptions);
         let files = ResultFiles::begin(folder, summary.model.clone(), self.force, self.machine)?;
         let recorder = Recorder::new(self.machine, self.plan.output_step, files);
         self.write(header, (run, target), recorder, summary, None)
@@ -217,7 +216,9 @@ impl<'a> Job<'a> {
         self.model = Some(header.model.clone());
         let mut notes = Notes::default();
         notes.extend(header.notes.clone());
-        let summary = self.started(&run, &notes);
+        let mut summary = self.started(&run, &notes);
+        // What the start chose by; a method that changed later is told.
+        summary.assumptions.clone_from(&header.assumptions);
         if let Some(arguments) = self.arguments.take() {
             header.arguments = arguments;
         }
@@ -290,11 +291,18 @@ impl<'a> Job<'a> {
         summary
     }
 
-    /// Takes the tolerance of the first run, if an accuracy is asked for.
-    fn aim(&mut self) -> Option<Target> {
-        let target = Target::new(&self.plan)?;
+    /// Starts the run, or the first of several by which an accuracy is reached.
+    fn start(&mut self) -> Result<(Run<'a>, Option<Target>), RunError> {
+        let Some(mut target) = Target::new(&self.plan) else {
+            return Ok((self.machine.start(&self.plan)?, None));
+        };
+        let plan = target.plan(&self.plan);
+        let mut run = self.machine.start(&plan)?;
+        if target.suit(run.integration().stepper()) {
+            run = self.machine.start(&target.plan(&self.plan))?;
+        }
         self.plan = target.plan(&self.plan);
-        Some(target)
+        Ok((run, Some(target)))
     }
 
     fn begin<S: PassSink>(
@@ -351,12 +359,13 @@ impl<S: PassSink> Underway<'_, S> {
         let is_stopped = ending == RunEnding::Stopped;
         let mut outcome = self.judge(ending)?;
         let failure = outcome.failure();
+        let work = PassWork::of(&outcome.statistics);
         let next = match (&outcome.ending, &failure) {
             (RunEnding::Done | RunEnding::Event(_), _) => {
-                self.watch.accuracy.after_run(self.machine, &self.plan, &outcome.events)
+                self.watch.accuracy.after_run(self.machine, &self.plan, &outcome.events, work)
             }
             (RunEnding::Failed(_) | RunEnding::Refused(Refusal::EnergyFromNowhere { .. }), Some(reason)) => {
-                self.watch.accuracy.after_failure(reason.clone())
+                self.watch.accuracy.after_failure(reason.clone(), work)
             }
             // What the machine asks for cannot be, whatever the steps.
             _ => None,
@@ -405,7 +414,7 @@ impl<S: PassSink> Underway<'_, S> {
         let mut summary = self.summary.clone();
         let mut accuracy = None;
         if let RunEnding::Done | RunEnding::Event(_) = ending {
-            accuracy = self.watch.estimate(&self.plan, &mut summary);
+            accuracy = self.watch.estimate(&self.plan, PassWork::of(&statistics), &mut summary);
             let refusal = self.watch.accuracy.refusal(&statistics.extremes);
             ending = refusal.map_or(ending, RunEnding::Refused);
         }
@@ -467,11 +476,11 @@ impl JobOutcome {
 
 impl<S: Sink> RecordingObserver<'_, S> {
     /// Estimates the error, if it is to be.
-    fn estimate(&mut self, plan: &RunPlan, summary: &mut RunSummary) -> Option<Accuracy> {
+    fn estimate(&mut self, plan: &RunPlan, work: PassWork, summary: &mut RunSummary) -> Option<Accuracy> {
         let mut ask = |part: f64| {
             self.observer.as_mut().map_or(Control::Continue, |observer| observer.estimating(part))
         };
-        let (accuracy, note) = self.accuracy.estimate(self.machine, plan, &mut ask);
+        let (accuracy, note) = self.accuracy.estimate(self.machine, plan, work, &mut ask);
         summary.add_notes(&note);
         accuracy
     }

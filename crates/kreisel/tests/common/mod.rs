@@ -38,6 +38,53 @@ pub fn model(name: &str, parameters: &[(&str, &str)], settings: &SettingTexts) -
     reader.read(&path).map_err(|errors| errors.render(false)).unwrap()
 }
 
+/// Steps for models that name none, in s, for tests of what steps of one size do.
+const STEPS: [(&str, f64); 32] = [
+    ("active-suspension", 2e-3),
+    ("bathe-45", 1e-2),
+    ("bricard-6r", 2e-3),
+    ("cantilever-roll", 1e-2),
+    ("chain-revolute", 1e-3),
+    ("chain-spherical", 1e-3),
+    ("chaplygin-sleigh", 5e-3),
+    ("coin", 2e-4),
+    ("crank-row", 2e-3),
+    ("dc-motor-crank", 2e-3),
+    ("door", 1e-2),
+    ("double-pendulum", 1e-3),
+    ("flyball-governor", 2e-3),
+    ("flying-beam", 2e-2),
+    ("foucault-pendulum", 1e-1),
+    ("four-bar-chain", 1e-3),
+    ("four-bar", 1e-3),
+    ("gear-pair", 1e-3),
+    ("grid", 5e-3),
+    ("latch", 5e-4),
+    ("lee-frame", 1e-2),
+    ("pendulum", 2e-3),
+    ("princeton-beam", 1e-2),
+    ("rolling-disc", 2e-3),
+    ("screw-press", 2e-3),
+    ("slider-crank-spatial", 2e-3),
+    ("slipping-ball", 1e-3),
+    ("spin-up-beam", 5e-2),
+    ("stewart-platform", 5e-3),
+    ("tennis-racket", 1e-3),
+    ("turntable-ball", 2e-3),
+    ("universal-joint", 5e-4),
+];
+
+/// The step of the table for a model.
+pub fn step_of(name: &str) -> Option<f64> {
+    STEPS.iter().find(|(known, _)| *known == name).map(|(_, step)| *step)
+}
+
+/// Settings with that step, if there is one.
+pub fn stepping(name: &str) -> SettingTexts {
+    step_of(name)
+        .map_or_else(SettingTexts::default, |step| SettingTexts::default().with("step", format!("{step:e}")))
+}
+
 /// What the sample of `[[function]]` needs.
 #[derive(Debug)]
 struct Given;

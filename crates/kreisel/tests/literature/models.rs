@@ -10,7 +10,7 @@
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_3, PI, TAU};
 use std::path::{Path, PathBuf};
 
-use crate::common::{column, last, model as machine_with, within};
+use crate::common::{column, last, model as machine_with, stepping, within};
 use kreisel::constrained::Redundancy;
 use kreisel::dae::Notes;
 use kreisel::lie::Group;
@@ -30,7 +30,7 @@ fn folder() -> PathBuf {
 }
 
 fn machine(name: &str) -> Machine {
-    machine_with(name, &[], &SettingTexts::default())
+    machine_with(name, &[], &stepping(name))
 }
 
 fn simulate(name: &str) -> Trajectory {
@@ -39,7 +39,7 @@ fn simulate(name: &str) -> Trajectory {
 
 /// A run to an end time of its own.
 fn simulate_until(name: &str, end: f64) -> Trajectory {
-    let settings = SettingTexts::default().with("end-time", format!("{end:e}"));
+    let settings = stepping(name).with("end-time", format!("{end:e}"));
     machine_with(name, &[], &settings).simulate().unwrap()
 }
 
@@ -141,8 +141,7 @@ fn every_model_opens_with_a_comment_and_keeps_its_constraints() {
         // The models' initial values are consistent as they are.
         let notes = machine.consistency_notes(run.integration().start_report());
         assert_eq!(notes, Notes::default(), "{name}");
-        let settings =
-            SettingTexts::default().with("end-time", format!("{}", 20.0 * plan.integration.step()));
+        let settings = stepping(&name).with("end-time", format!("{}", 20.0 * plan.integration.step()));
         let run = machine_with(&name, &[], &settings).simulate().unwrap();
         let length = machine.characteristic_length();
         // A net of many bars ends its iterations near their tolerance, others at rounding.
@@ -224,7 +223,7 @@ fn both_chains_fall_in_their_planes_as_equations_in_angles_say() {
     // A chain of two links with the same file.
     let expected = box_chain().tip::<4>(1.0, 200);
     for (name, [cos, sin]) in [("chain-spherical", [cos, sin]), ("chain-revolute", [1.0, 0.0])] {
-        let run = machine_with(name, &[("n", "2")], &SettingTexts::default()).simulate().unwrap();
+        let run = machine_with(name, &[("n", "2")], &stepping(name)).simulate().unwrap();
         for (axis, value) in ["x", "y", "z"].iter().zip([expected[0], cos * expected[1], sin * expected[1]]) {
             within(name, (last(&run, &format!("tip.position.{axis}")) - value).abs(), 1e-4);
         }
@@ -568,7 +567,7 @@ fn the_table_of_the_stewart_platform_moves_as_its_legs_were_told() {
 
 #[test]
 fn the_net_falls_like_chains_side_by_side() {
-    let settings = SettingTexts::default().with("end-time", "0.3");
+    let settings = stepping("grid").with("end-time", "0.3");
     let run = machine_with("grid", &[("n", "10")], &settings).simulate().unwrap();
     let chain = PlanarChain { length: 0.1, mass: 0.05, inertia: 0.0, centre: 1.0, gravity: G0 };
     let [x, z] = chain.tip::<20>(0.3, 100);

@@ -74,7 +74,7 @@ fn the_estimate_of_a_bouncing_ball_is_never_too_small() {
 
 #[test]
 fn what_is_led_through_its_motion_has_no_error() {
-    let outcome = run(&model("four-bar", &[("error-estimate", "true")]));
+    let outcome = run(&model("four-bar", &[("step", "1 ms"), ("error-estimate", "true")]));
     let accuracy = outcome.accuracy.unwrap();
     // Drives decide where the parts are: what is left is the tolerance of Newton's iteration.
     assert!(accuracy.positions.relative() < 1e-9 && accuracy.angles.relative() < 1e-9, "{accuracy:?}");
@@ -169,6 +169,9 @@ fn met(name: &str, accuracy: f64, end: f64, steps: f64) -> (f64, JobOutcome) {
     (relative.max(angle) / accuracy, outcome)
 }
 
+/// The part of an accuracy to which these references are good.
+const REFERENCE: f64 = 0.01;
+
 #[test]
 fn an_accuracy_is_met_by_whoever_claims_it() {
     for (name, accuracy, end, steps) in [
@@ -186,12 +189,36 @@ fn an_accuracy_is_met_by_whoever_claims_it() {
         let found = outcome.accuracy.unwrap();
         assert_eq!(found.wanted, Some(accuracy), "{name}");
         assert!(error <= 1.0, "{name}: {error} of the accuracy");
-        // What is reported is never half of what is true.
+        // What is reported is never half of what is true, in so far as a reference of second order tells that.
+        if error < REFERENCE {
+            continue;
+        }
         let reported = found.angles.error / accuracy;
         assert!(
             reported.max(found.positions.error / found.positions.size / accuracy) > 0.5 * error,
             "{name}: {error}"
         );
+    }
+}
+
+/// Errors of few large steps scatter, and turns may limit the steps of all runs alike: the models in which estimates were once too small.
+#[test]
+fn what_is_reported_of_few_large_steps_is_never_half_of_what_is_true() {
+    for name in
+        ["flyball-governor", "chain-spherical", "chain-revolute", "slider-crank-spatial", "turntable-ball"]
+    {
+        let end = model(name, &[]).plan().unwrap().end_time;
+        let fine = [("method", "explicit8"), ("rtol", "1e-11"), ("group", "so3xr3")];
+        let (reference, _) = poses(&model(name, &fine), end / 200.0);
+        for accuracy in [1e-3, 1e-5] {
+            let settings = [("method", "explicit8"), ("accuracy", &format!("{accuracy:e}"))];
+            let (motion, outcome) = poses(&model(name, &settings), end / 200.0);
+            let found = outcome.accuracy.unwrap();
+            let [position, angle] = motion.differences(&reference);
+            assert!(angle <= accuracy, "{name}: {angle}");
+            assert!(found.positions.error >= 0.5 * position, "{name}: {position}, {:?}", found.positions);
+            assert!(found.angles.error >= 0.5 * angle, "{name}: {angle}, {:?}", found.angles);
+        }
     }
 }
 
@@ -201,8 +228,8 @@ fn a_motion_that_no_steps_resolve_misses_its_accuracy_and_says_from_when_on() {
     assert_eq!(outcome.summary.verdict, Some(Verdict::Doubtful));
     assert!(doubts(&outcome).contains(&"accuracy-missed"), "{:?}", doubts(&outcome));
     let until = outcome.accuracy.unwrap().resolved_until.unwrap();
-    // Errors grow by e in 0.8 s: five runs, each with a tenth of the tolerance at best, gain two seconds each.
-    assert!((3.0..15.0).contains(&until), "{until}");
+    // Errors grow by e in 0.8 s: from the rounding that tolerances end at, 1e-13, to 1e-3 in 18.4 s.
+    assert!((3.0..18.4).contains(&until), "{until}");
 }
 
 #[test]
@@ -288,7 +315,9 @@ fn without_settings_a_run_is_accurate_to_a_thousandth_and_has_a_thousand_output_
 
 #[test]
 fn a_job_that_is_stopped_keeps_the_last_complete_run_with_its_estimate_and_goes_on_with_the_next() {
-    let machine = Machine::from_text("swing.toml", SWING).unwrap();
+    // A method that takes three runs.
+    let text = SWING.replace("end-time = 2", "end-time = 2\n    method = 'index2'");
+    let machine = Machine::from_text("swing.toml", &text).unwrap();
     let plan = machine.plan().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let [whole, parts, plain] = ["whole", "parts", "plain"].map(|name| folder.path().join(name));

@@ -6,6 +6,7 @@ mod allocation;
 mod common;
 mod hard;
 mod lengths;
+mod models;
 mod poses;
 mod promises;
 mod silence;

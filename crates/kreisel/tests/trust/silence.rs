@@ -9,6 +9,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::common;
 use crate::poses::Poses;
 use kreisel::integrate::{AUTO, Method, Words};
 use kreisel::machine::{Machine, SettingTexts, StepSize};
@@ -55,8 +56,16 @@ fn by_error(rtol: f64) -> Vec<(&'static str, String)> {
     vec![("step", "auto".to_owned()), ("rtol", format!("{rtol:e}"))]
 }
 
-/// The step of a model; where the error decides on it, the one below which half of the time is spent.
-fn own_step(machine: &Machine) -> f64 {
+/// The step of a model, if it or the table has one.
+fn given_step(name: &str, machine: &Machine) -> Option<f64> {
+    match machine.settings().step() {
+        Some(StepSize::Fixed(step)) => Some(step),
+        _ => common::step_of(name),
+    }
+}
+
+/// Where the error decides on steps, the one below which half of the time is spent.
+fn usual_step(machine: &Machine) -> f64 {
     #[derive(Default)]
     struct Times(Vec<f64>);
     impl Sink for Times {
@@ -66,9 +75,6 @@ fn own_step(machine: &Machine) -> f64 {
         }
     }
     let mut plan = machine.plan().unwrap();
-    if let Some(StepSize::Fixed(step)) = machine.settings().step() {
-        return step;
-    }
     plan.output_step = None;
     let (times, _) = Job::new(machine, &plan).record(Times::default()).unwrap();
     let mut steps: Vec<f64> = times.0.windows(2).map(|ends| ends[1] - ends[0]).collect();
@@ -98,10 +104,11 @@ impl Counts {
     fn add_model(&mut self, path: &Path) {
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let machine = read(path, &[]).unwrap();
-        let step = own_step(&machine);
-        let fine = match machine.settings().step() {
-            Some(StepSize::Fixed(_)) => [steps_of(step / 8.0), steps_of(step / 4.0)],
-            _ => [by_error(1e-5), by_error(4e-5)],
+        let given = given_step(&name, &machine);
+        let step = given.unwrap_or_else(|| usual_step(&machine));
+        let fine = match given {
+            Some(_) => [steps_of(step / 8.0), steps_of(step / 4.0)],
+            None => [by_error(1e-5), by_error(4e-5)],
         };
         let [reference, other] = fine.map(|settings| run(path, &settings).and_then(Result::ok));
         let (Some((reference, _)), Some((other, _))) = (reference, other) else {

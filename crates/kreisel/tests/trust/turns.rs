@@ -108,3 +108,21 @@ fn turns_beyond_what_the_method_follows_are_told() {
         assert_eq!(!told.is_empty(), is_told, "{method} {group}: {told:?}");
     }
 }
+
+#[test]
+fn explicit_steps_keep_count_of_the_turns_of_a_screw() {
+    for rtol in ["1e-2", "1e-4", "1e-6", "1e-8"] {
+        let settings = SettingTexts::default().with("method", "explicit8").with("rtol", rtol);
+        let run =
+            common::model("screw-press", &[], &settings.with("output-step", "10 ms")).simulate().unwrap();
+        let way = run.signal("guide.displacement").unwrap();
+        // The flywheel turns to and fro like a mass of J (2π/lead)² on a spring: 27.1 mm down and back.
+        let lowest = way.iter().copied().fold(0.0, f64::max);
+        assert!((lowest - 27.1e-3).abs() < 1e-4, "{rtol}: {lowest}");
+        // A lead of 10 mm in each turn, as exact as the tolerance.
+        let turns = run.signal("thread.angle").unwrap();
+        let miss =
+            turns.iter().zip(way).map(|(angle, way)| (0.01 * angle / std::f64::consts::TAU - way).abs());
+        assert!(miss.fold(0.0, f64::max) < 1e-5, "{rtol}");
+    }
+}

@@ -41,6 +41,7 @@ pub const BDF2: Method = Method(&SchemeEntry {
     doc: "is the two-step backward differentiation formula, which damps more: always with a `spectral-radius` of 0",
     family: Family::Fixed,
     leaves_hidden_residual: TwoSteps::LEAVES_HIDDEN_RESIDUAL,
+    order: 2,
     error_constant: Some(TwoSteps::position_error_constant),
     max_turn: 1.5,
     max_turn_se3: 0.45,

@@ -22,6 +22,7 @@ use super::super::judge::ErrorSize;
 use super::super::state::State;
 use super::dop853::{A, ALL_STAGES, C, D, E3, E5, STAGES, StageWeights};
 use super::implicit::{contradiction, kkt_error};
+use super::lobatto::Lobatto;
 use super::parameters::Parameters;
 use super::stiffness::Stiffness;
 use super::{Family, Item, Method, Next, Scheme, SchemeEntry, StartPoint, Tools, Trial};
@@ -38,6 +39,7 @@ pub const EXPLICIT8: Method = Method(&SchemeEntry {
     leaves_hidden_residual: false,
     max_turn: MAX_TURN,
     max_turn_se3: MAX_TURN,
+    order: ORDER,
     error_constant: None,
     one_size: false,
     options: &[],
@@ -47,8 +49,11 @@ pub const EXPLICIT8: Method = Method(&SchemeEntry {
 
 /// Largest turn in a step, in rad: T⁻¹ is singular at a whole one.
 const MAX_TURN: f64 = 4.0;
-/// Largest turn of a stage, in rad.
-const MAX_STAGE_TURN: f64 = 5.5;
+/// Largest turn in a step where angles are counted from one step to the next, in rad: of two parts that turn against each other
+/// each may take a quarter of a turn.
+const MAX_COUNTED_TURN: f64 = 1.5;
+/// Largest turn of a stage in units of that.
+const STAGE_TURN: f64 = 1.375;
 
 /// Order of the error in the size of the step.
 const ORDER: u32 = 8;
@@ -71,6 +76,8 @@ pub(super) struct Explicit8 {
     error: ErrorSize,
     /// Whether that step was brought onto the constraints: one that is too large is not.
     is_finished: bool,
+    /// Largest turn in a step, in rad.
+    max_turn: f64,
     /// Largest speed so far, in 1/s.
     speed: f64,
     dense: Dense,
@@ -85,6 +92,19 @@ struct Dense {
     is_ready: bool,
     /// Seven coefficients of θ, v and c, one after the other.
     coefficients: Vec<f64>,
+    /// What follows from these by the equations: v̇, λ, ċ and algebraic states. Large steps hold many output times.
+    rest: Lobatto,
+    /// Whether that is smooth within the step; the equations are solved at each time otherwise.
+    is_smooth: bool,
+}
+
+/// All numbers of a state that the equations give, in one order.
+fn solved(values: &mut Values) -> impl Iterator<Item = &mut f64> {
+    let Values {
+        acceleration, multipliers, nonholonomic_multipliers, internal_rates, internal_states, ..
+    } = values;
+    let parts = [acceleration, multipliers, nonholonomic_multipliers, internal_rates, internal_states];
+    parts.into_iter().flatten()
 }
 
 impl Explicit8 {
@@ -99,8 +119,19 @@ impl Explicit8 {
             second_estimate: vec![0.0; size],
             error: ErrorSize { size: 0.0, worst: Equation::Equilibrium(0), order: ORDER },
             is_finished: false,
+            max_turn: {
+                let follows = if shape.memory > 0 { MAX_COUNTED_TURN } else { MAX_TURN };
+                follows * on.settings.error_control.map_or(1.0, |control| control.turn_part.min(1.0))
+            },
             speed: 0.0,
-            dense: Dense { time: f64::NAN, step: 0.0, is_ready: false, coefficients: vec![0.0; 7 * size] },
+            dense: Dense {
+                time: f64::NAN,
+                step: 0.0,
+                is_ready: false,
+                coefficients: vec![0.0; 7 * size],
+                rest: Lobatto::new(solved(&mut Values::zeros(shape)).count()),
+                is_smooth: false,
+            },
             stiffness: Stiffness::new(shape),
         }
     }
@@ -172,7 +203,7 @@ impl Explicit8 {
     ) -> Result<Option<(f64, usize)>, KktFailure> {
         for index in stages {
             let turn = self.move_to(on, from, index, step);
-            if turn.0 > MAX_STAGE_TURN {
+            if turn.0 > STAGE_TURN * self.max_turn {
                 return Ok(Some(turn));
             }
             on.kkt.accelerate(on.dae, &mut self.stage.values)?;
@@ -283,6 +314,45 @@ impl Explicit8 {
         true
     }
 
+    /// What follows from the polynomials at some times within the last step.
+    fn prepare_rest(&mut self, on: &mut Tools, within: &Ends) {
+        let mut values = std::mem::take(&mut self.stage.values);
+        let mut rest = std::mem::replace(&mut self.dense.rest, Lobatto::new(0));
+        self.dense.is_smooth = true;
+        for point in 0..=Lobatto::LAST {
+            values.copy_from(if point < Lobatto::LAST { within.from } else { within.to });
+            if Lobatto::INNER.contains(&point) {
+                let part = Lobatto::part(point);
+                values.time = within.from.time + part * (within.to.time - within.from.time);
+                self.move_within(on, within.from, part, &mut values);
+                self.dense.is_smooth &= on.kkt.accelerate(on.dae, &mut values).is_ok();
+            }
+            rest.at_mut(point).iter_mut().zip(solved(&mut values)).for_each(|(kept, value)| *kept = *value);
+        }
+        self.dense.is_smooth &= rest.is_resolved();
+        self.dense.rest = rest;
+        self.stage.values = values;
+    }
+
+    /// Moves to a part of the last step; what the equations give stays as it is.
+    fn move_within(&mut self, on: &Tools, from: &Values, part: f64, out: &mut Values) {
+        self.evaluate_dense(part);
+        let count = self.room.len();
+        let (increment, rest) = self.sum.split_at(count);
+        let (velocities, states) = rest.split_at(count);
+        on.shape.space.compose_exp(&from.configuration, increment, &mut out.configuration);
+        let changed = from.velocity.iter().zip(velocities);
+        out.velocity.iter_mut().zip(changed).for_each(|(v, (start, change))| *v = start + change);
+        let changed = from.internal_states.iter().zip(states);
+        let differential = out.internal_states.iter_mut().zip(on.shape.algebraic_states());
+        for ((c, algebraic), (start, change)) in differential.zip(changed) {
+            if !algebraic {
+                *c = start + change;
+            }
+        }
+        out.memory.clone_from(&from.memory);
+    }
+
     /// Values of θ, v and c at a part of the last step, as changes since its start.
     fn evaluate_dense(&mut self, part: f64) {
         let size = self.sum.len();
@@ -338,7 +408,7 @@ impl Scheme for Explicit8 {
         };
         if turn.is_none() {
             let end = self.move_to(on, now, STAGES, step);
-            turn = (end.0 > MAX_TURN).then_some(end);
+            turn = (end.0 > self.max_turn).then_some(end);
             self.stage.values.time = state.time_after(step);
         }
         trial.values.copy_from(&self.stage.values);
@@ -346,11 +416,11 @@ impl Scheme for Explicit8 {
         let control = on.settings.error_control;
         if let Some((angle, node)) = turn {
             // It counts like an error that is 1 where it is too large.
-            let size = (angle / MAX_TURN).powi(ORDER as i32);
+            let size = (angle / self.max_turn).powi(ORDER as i32);
             self.error = ErrorSize { size, worst: Equation::Node(node), order: ORDER };
             if control.is_none() {
                 let part = on.dae.describe(Equation::Node(node));
-                let found = StepError::TurnTooFar { time: now.time, step, angle, most: MAX_TURN, part };
+                let found = StepError::TurnTooFar { time: now.time, step, angle, most: self.max_turn, part };
                 return Err(self.failure(on, state, step, found));
             }
             return Ok(0);
@@ -405,26 +475,21 @@ impl Scheme for Explicit8 {
             out.time = time;
             return;
         }
-        if !self.dense.is_ready && !self.prepare_dense(on, within) {
-            return;
-        }
-        self.dense.is_ready = true;
-        self.evaluate_dense(part);
-        let count = self.room.len();
-        let (increment, rest) = self.sum.split_at(count);
-        let (velocities, states) = rest.split_at(count);
-        on.shape.space.compose_exp(&from.configuration, increment, &mut out.configuration);
-        let changed = from.velocity.iter().zip(velocities);
-        out.velocity.iter_mut().zip(changed).for_each(|(v, (start, change))| *v = start + change);
-        let changed = from.internal_states.iter().zip(states);
-        let differential = out.internal_states.iter_mut().zip(on.shape.algebraic_states());
-        for ((c, algebraic), (start, change)) in differential.zip(changed) {
-            if !algebraic {
-                *c = start + change;
+        if !self.dense.is_ready {
+            if !self.prepare_dense(on, within) {
+                return;
             }
+            self.prepare_rest(on, within);
+            self.dense.is_ready = true;
         }
-        out.memory.clone_from(&from.memory);
-        // The equations hold at both ends, so that they fail hardly ever in between; straight lines stay then.
-        let _ = on.kkt.accelerate(on.dae, out);
+        if self.dense.is_smooth {
+            // States of first order have polynomials of their own, of higher order.
+            solved(out).zip(self.dense.rest.evaluate(part)).for_each(|(value, found)| *value = found);
+            self.move_within(on, from, part, out);
+        } else {
+            self.move_within(on, from, part, out);
+            // The equations hold at both ends, so that they fail hardly ever in between; straight lines stay then.
+            let _ = on.kkt.accelerate(on.dae, out);
+        }
     }
 }

@@ -34,6 +34,7 @@ pub const EXTRAPOLATED: Method = Method(&SchemeEntry {
           stiff springs, where much accuracy is wanted",
     family: Family::ChungHulbert,
     leaves_hidden_residual: false,
+    order: 3,
     error_constant: None,
     max_turn: INDEX2.0.max_turn,
     max_turn_se3: INDEX2.0.max_turn_se3,

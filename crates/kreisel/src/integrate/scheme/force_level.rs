@@ -38,6 +38,7 @@ pub const HHT_I3: Method = Method(&SchemeEntry {
     doc: "is a relative of `index3`",
     family: Family::Hht,
     leaves_hidden_residual: ForceLevel::LEAVES_HIDDEN_RESIDUAL,
+    order: 2,
     error_constant: Some(ForceLevel::position_error_constant),
     max_turn: 1.4,
     max_turn_se3: 0.5,

@@ -123,6 +123,7 @@ pub const INDEX2: Method = Method(&SchemeEntry {
     doc: "keeps positions and velocities",
     family: Family::ChungHulbert,
     leaves_hidden_residual: Index2::LEAVES_HIDDEN_RESIDUAL,
+    order: 2,
     error_constant: Some(Index2::position_error_constant),
     max_turn: 0.75,
     max_turn_se3: 0.5,

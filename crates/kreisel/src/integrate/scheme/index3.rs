@@ -29,6 +29,7 @@ pub const INDEX3: Method = Method(&SchemeEntry {
     doc: "keeps positions only and is cheaper",
     family: Family::ChungHulbert,
     leaves_hidden_residual: Index3::LEAVES_HIDDEN_RESIDUAL,
+    order: 2,
     error_constant: Some(Index3::position_error_constant),
     max_turn: 1.4,
     max_turn_se3: 0.5,

@@ -16,6 +16,7 @@ mod guess;
 mod implicit;
 mod index2;
 mod index3;
+mod lobatto;
 mod option;
 mod parameters;
 mod past_multipliers;
@@ -83,6 +84,9 @@ pub(super) struct SchemeEntry {
     /// Whether velocity constraints are left to a residual B v ≈ h² B r, which the method then needs; without
     /// damping its multipliers grow without bound.
     pub leaves_hidden_residual: bool,
+    /// Order of its errors in the size of the step, the least that its options leave; of a method that leaves the steps to
+    /// others, the least of theirs.
+    pub order: u32,
     /// C_q of its local error C_q h³ v̈ in q; absent for methods of another order.
     pub error_constant: Option<fn(&Parameters) -> f64>,
     /// The largest turn of a part in a step that it follows, in rad, where positions and rotations stand side by side.
@@ -127,6 +131,11 @@ impl Method {
     /// Whether its steps must have one size, so that the error cannot choose them.
     pub const fn needs_one_size(self) -> bool {
         self.0.one_size
+    }
+
+    /// Order of its errors in the size of the step.
+    pub const fn order(self) -> u32 {
+        self.0.order
     }
 
     /// Where its parameters come from.
@@ -340,6 +349,7 @@ mod tests {
         doc: "hands over",
         family: Family::ChungHulbert,
         leaves_hidden_residual: true,
+        order: 2,
         error_constant: Some(Parameters::position_error_constant),
         max_turn: 1.0,
         max_turn_se3: 1.0,

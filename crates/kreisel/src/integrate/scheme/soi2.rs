@@ -39,6 +39,7 @@ pub const SOI2: Method = Method(&SchemeEntry {
     doc: "keeps both and suits forces that depend on reactions",
     family: Family::ChungHulbert,
     leaves_hidden_residual: Soi2::LEAVES_HIDDEN_RESIDUAL,
+    order: 2,
     error_constant: Some(Soi2::position_error_constant),
     max_turn: 2.0,
     max_turn_se3: 0.5,

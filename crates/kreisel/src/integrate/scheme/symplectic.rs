@@ -29,6 +29,7 @@ pub const SYMPLECTIC: Method = Method(&SchemeEntry {
     family: Family::Fixed,
     leaves_hidden_residual: false,
     // Positions follow velocities at the middle of steps, as in Verlet's method: ∫v dt = h v + h³ v̈/24 there.
+    order: 2,
     error_constant: Some(|_| 1.0 / 24.0),
     max_turn: 0.5,
     max_turn_se3: 0.5,

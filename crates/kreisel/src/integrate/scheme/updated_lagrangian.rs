@@ -132,6 +132,7 @@ pub const UPDATED_LAGRANGIAN: Method = Method(&SchemeEntry {
     doc: "is `index3` in local coordinates of each step, to compare with (group `so3xr3`)",
     family: Family::ChungHulbert,
     leaves_hidden_residual: LocalCoordinates::LEAVES_HIDDEN_RESIDUAL,
+    order: 2,
     error_constant: Some(LocalCoordinates::position_error_constant),
     max_turn: 2.0,
     max_turn_se3: 0.5,

@@ -26,7 +26,7 @@ const fn write_doc<const ROOM: usize>() -> ConstText<ROOM> {
 }
 
 pub(super) const METHOD: Setting = Setting {
-    key: Key::new("method", choice::<Method>(), Need::Default("\"index2\"")).doc(METHOD_DOC),
+    key: Key::new("method", choice::<Method>(), Need::Default("\"auto\"")).doc(METHOD_DOC),
     flag: flag("METHOD", "Method in place of the model's"),
     read: |given, run| given.word().map(|method| run.integrator.method = method),
     show: |run, _| Some(json!(run.integrator.method.word())),

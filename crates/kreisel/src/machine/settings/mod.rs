@@ -335,6 +335,8 @@ impl RunSettings {
             max_step: max,
             initial_step: self.initial_step,
             horizon: length,
+            turn_part: 1.0,
+            goal: self.accuracy().unwrap_or(self.rtol),
         })
     }
 
@@ -396,7 +398,8 @@ mod tests {
         assert_eq!((plan.accuracy, plan.output_step), (Some(1e-3), Some(0.002)));
         assert!(plan.assumptions[0].contains("1e-3"), "{:?}", plan.assumptions);
         let fixed = RunSettings { step: Some(StepSize::Fixed(0.1)), ..settings }.plan().unwrap();
-        assert_eq!((fixed.accuracy, fixed.output_step, fixed.assumptions.len()), (None, None, 0));
+        assert_eq!((fixed.accuracy, fixed.output_step), (None, None));
+        assert_eq!(fixed.assumptions, ["the method is `index2`, since steps are of one size"]);
     }
 
     #[test]

@@ -6,20 +6,32 @@
 //! seen from the quotient of the differences, d of the companions over d of the run. Where it is below 3 the error falls by less
 //! than a step suggests, and d/(quotient − 1) takes the place of d/3, as if it went on falling like that. Where tolerances
 //! differ by other factors, the power with which errors fall is found from the same three runs.
+//!
+//! Methods of high order take some tens of steps, whose errors scatter: from one tolerance to half of it they change by anything
+//! between a twentieth and five. A quarter of the tolerance often leaves the error as it is, and then d/3 is too small by more than
+//! two in a quarter of all cases. What is known is the error of the *coarser* run: it is d, as soon as the finer one has much less. So
+//! the companion of such a run has 16 times its tolerance, which saves it only a third of the steps, and d itself is the
+//! estimate. It is a bound: the run is some ten times as good.
+
+use std::f64::consts::FRAC_1_SQRT_2;
 
 use serde::Serialize;
 
 use super::samples::{QUANTITIES, Samples};
 use super::{REST, Remedy};
 use crate::dae::{Control, Note, NoteKind};
-use crate::integrate::{ErrorControl, Interval, Observer, Settings};
+use crate::integrate::{ErrorControl, Interval, Observer, Settings, Statistics};
 use crate::machine::{Machine, RunPlan};
-use crate::run::advance::RunEnding;
+use crate::run::advance::{RunEnding, RunStatistics};
 
 /// Steps of the companions in steps of the run, and their tolerances in tolerances of the run.
 const STEPS: [f64; 2] = [2.0, COARSEST];
 pub(super) const COARSEST: f64 = 4.0;
 const TOLERANCES: [f64; 2] = [4.0, 16.0];
+/// Tolerance of the only companion of a run whose errors scatter, in tolerances of the run.
+pub(super) const SCATTERED: f64 = 16.0;
+/// Its turns in those of the run, by which errors of order 8 fall as much.
+const FINER_TURN: f64 = FRAC_1_SQRT_2;
 /// Quotient of differences from which a run is seen to converge, and the smallest that is believed, where errors are
 /// to fall by 4.
 const CONVERGES: f64 = 3.0;
@@ -47,11 +59,13 @@ const FALL: f64 = 4.0;
 pub(super) struct Falls {
     pub far: f64,
     pub near: f64,
+    /// Whether errors scatter about that, so that only the error of the coarser run is known.
+    pub scatter: bool,
 }
 
 impl Falls {
     /// Those of companions that are coarser by the same factor each.
-    const EQUAL: Self = Self { far: FALL, near: FALL };
+    const EQUAL: Self = Self { far: FALL, near: FALL, scatter: false };
 
     /// A fall where errors fall by another quotient than 4 each time that they should by 4.
     fn at(fall: f64, quotient: f64) -> f64 {
@@ -78,12 +92,15 @@ impl Falls {
 
     /// What a guess of the error is of its bound, where only one coarser run is known, whose error is to fall by this.
     pub fn without_guard(near: f64) -> f64 {
-        let falls = Self { far: FALL, near };
+        let falls = Self { far: FALL, near, scatter: false };
         falls.part(FALL) / falls.part(MIN_QUOTIENT)
     }
 
     /// The part of the difference of the run and its near companion that is the error of the run.
     fn part(&self, quotient: f64) -> f64 {
+        if self.scatter {
+            return 1.0;
+        }
         if quotient == FALL { 1.0 / (self.near - 1.0) } else { 1.0 / (Self::at(self.near, quotient) - 1.0) }
     }
 }
@@ -97,15 +114,17 @@ pub struct ErrorEstimate {
     /// Size of the quantity: range of a position or an angle, largest velocity, force or torque; at least what counts as motion.
     pub size: f64,
     /// By how much errors fall from one run to the next with half the step: 4 where the estimate is sharp. Absent where the
-    /// second companion did not get through, or nothing differs.
+    /// second companion did not get through, where nothing differs, and for methods of high order, whose errors scatter: the
+    /// estimate is then a bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quotient: Option<f64>,
 }
 
 impl ErrorEstimate {
     pub(super) fn new(size: f64, difference: f64, coarser: Option<f64>, falls: Falls) -> Self {
-        let quotient =
-            coarser.filter(|_| difference > 0.0).map(|coarser| falls.quotient(coarser / difference));
+        let quotient = coarser
+            .filter(|_| difference > 0.0 && !falls.scatter)
+            .map(|coarser| falls.quotient(coarser / difference));
         let is_tiny = difference <= TINY * size;
         let believed = match quotient {
             Some(quotient) if quotient < CONVERGES && !is_tiny => quotient.max(MIN_QUOTIENT),
@@ -121,6 +140,36 @@ impl ErrorEstimate {
     }
 }
 
+/// Work of the runs by which an accuracy was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub struct PassWork {
+    /// Accepted steps.
+    pub steps: u64,
+    /// Evaluations of the equations.
+    pub residuals: u64,
+    /// Factorisations of their matrix.
+    pub factorisations: u64,
+}
+
+impl PassWork {
+    /// Work of a run.
+    pub fn of(statistics: &RunStatistics) -> Self {
+        let RunStatistics { steps, residuals, factorisations, .. } = *statistics;
+        Self { steps, residuals, factorisations }
+    }
+
+    /// Work of these runs and of others.
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            steps: self.steps + other.steps,
+            residuals: self.residuals + other.residuals,
+            factorisations: self.factorisations + other.factorisations,
+        }
+    }
+}
+
 /// How accurate a run is, as far as its steps decide on that.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -132,9 +181,11 @@ pub struct Accuracy {
     pub wanted: Option<f64>,
     /// How many runs it was found by.
     pub runs: usize,
-    /// Positions of bodies and of nodes of beams, in m.
+    /// Work of all of them.
+    pub work: PassWork,
+    /// Positions of bodies and of nodes of beams, and displacements of joints, in m.
     pub positions: ErrorEstimate,
-    /// Their orientations, in rad.
+    /// Orientations of bodies and of nodes of beams, and turns of joints, in rad.
     pub angles: ErrorEstimate,
     /// Their velocities, in m/s.
     pub velocities: ErrorEstimate,
@@ -189,6 +240,7 @@ impl Accuracy {
         let mut accuracy = Self {
             wanted: None,
             runs: 2 + usize::from(far.is_some()),
+            work: PassWork::default(),
             positions,
             angles,
             velocities,
@@ -343,28 +395,40 @@ pub(super) fn estimate(
     machine: &Machine,
     plan: &RunPlan,
     samples: &Samples,
+    scatter: bool,
     ask: &mut dyn FnMut(f64) -> Control,
 ) -> (Option<Accuracy>, Option<Note>) {
     let mut runs: Vec<Samples> = Vec::new();
     let remedy = Remedy::of(plan);
-    for (index, integration) in companions(&plan.integration).into_iter().enumerate() {
+    let mut work = PassWork::default();
+    let companions = companions(&plan.integration, scatter);
+    let share = 1.0 / companions.len() as f64;
+    for (index, integration) in companions.into_iter().enumerate() {
         let plan = RunPlan { integration, ..plan.clone() };
         let watch = CompanionWatch {
             machine,
             samples: samples.another(),
             plan: &plan,
-            done: index as f64 / 2.0,
-            share: 0.5,
+            done: index as f64 * share,
+            share,
             ask,
         };
         match watch.run() {
-            Ok(found) => runs.push(found),
+            Ok((found, its_work)) => {
+                work = work.plus(its_work);
+                runs.push(found);
+            }
             Err(obstacle) if runs.is_empty() => return (None, Some(obstacle.note(remedy))),
             Err(_) => break,
         }
     }
     let [near, others @ ..] = runs.as_slice() else { return (None, None) };
-    let accuracy = Accuracy::new(samples, near, others.first(), Falls::EQUAL, Units::new(machine, plan));
+    let falls = match (scatter, plan.integration.error_control()) {
+        (true, Some(_)) => Falls { far: 1.0, near: SCATTERED, scatter },
+        _ => Falls::EQUAL,
+    };
+    let mut accuracy = Accuracy::new(samples, near, others.first(), falls, Units::new(machine, plan));
+    accuracy.work = work;
     let note = accuracy.note(remedy);
     (Some(accuracy), note)
 }
@@ -393,16 +457,20 @@ impl Obstacle {
 }
 
 /// Settings of the companions.
-fn companions(settings: &Settings) -> [Settings; 2] {
-    match settings.error_control {
-        None => STEPS.map(|factor| settings.with_step(factor * settings.step)),
-        Some(control) => TOLERANCES.map(|factor| {
-            let (rtol, atol) = (factor * control.rtol, factor * control.atol);
-            // Steps that a limit keeps small are to be larger, too.
-            let max_step = factor.sqrt() * control.max_step;
-            settings.with_error_control(ErrorControl { rtol, atol, max_step, ..control })
-        }),
-    }
+fn companions(settings: &Settings, scatter: bool) -> Vec<Settings> {
+    let Some(control) = settings.error_control else {
+        return STEPS.map(|factor| settings.with_step(factor * settings.step)).to_vec();
+    };
+    let factors = if scatter { &[SCATTERED][..] } else { &TOLERANCES };
+    let coarser = |factor: &f64| {
+        let (rtol, atol) = (factor * control.rtol, factor * control.atol);
+        // Steps that a limit keeps small are to be larger, too. Where a method of high order turns parts as far as it can, the
+        // companion turns them less and is the finer one: d is then the error of the run.
+        let max_step = factor.sqrt() * control.max_step;
+        let turn_part = if scatter { FINER_TURN } else { factor.sqrt() };
+        settings.with_error_control(ErrorControl { rtol, atol, max_step, turn_part, ..control })
+    };
+    factors.iter().map(coarser).collect()
 }
 
 /// A companion under way.
@@ -417,14 +485,17 @@ struct CompanionWatch<'a> {
 }
 
 impl CompanionWatch<'_> {
-    fn run(mut self) -> Result<Samples, Obstacle> {
+    fn run(mut self) -> Result<(Samples, PassWork), Obstacle> {
         let failed = |error: &dyn std::fmt::Display| Err(Obstacle::Failed(error.to_string()));
         let mut run = match self.machine.start(self.plan) {
             Ok(run) => run,
             Err(error) => return failed(&error),
         };
         match run.advance(&mut self) {
-            RunEnding::Done | RunEnding::Event(_) => Ok(self.samples),
+            RunEnding::Done | RunEnding::Event(_) => {
+                let Statistics { steps, residuals, factorisations, .. } = run.statistics();
+                Ok((self.samples, PassWork { steps, residuals, factorisations }))
+            }
             RunEnding::Stopped => Err(Obstacle::Stopped),
             RunEnding::Failed(error) => failed(&error),
             RunEnding::Refused(error) => failed(&error),
@@ -434,7 +505,7 @@ impl CompanionWatch<'_> {
 
 impl Observer for CompanionWatch<'_> {
     fn accepted(&mut self, last: &mut dyn Interval) -> Control {
-        self.samples.accepted(&self.machine.system, last);
+        self.samples.accepted(self.machine, last);
         let RunPlan { start_time, end_time, .. } = self.plan;
         (self.ask)(self.done + self.share * (last.ends().to.time - start_time) / (end_time - start_time))
     }
@@ -466,7 +537,7 @@ mod tests {
     #[test]
     fn tolerances_of_any_spacing_give_the_error_of_any_order() {
         // Errors C rtol^p of runs with tolerances 20, 6 and 1.
-        let falls = Falls { far: 20.0 / 6.0, near: 6.0 };
+        let falls = Falls { far: 20.0 / 6.0, near: 6.0, scatter: false };
         for power in [0.5_f64, 0.7, 1.0] {
             let [far, near, run] = [20.0_f64, 6.0, 1.0].map(|rtol| 1e-2 * rtol.powf(power));
             let found = ErrorEstimate::new(1.0, near - run, Some(far - near), falls);
@@ -474,6 +545,13 @@ mod tests {
             assert!((found.error / run - 1.0).abs() < 1e-9, "{power}: {found:?}");
             assert!((found.quotient.unwrap() - 4.0_f64.powf(power)).abs() < 1e-9, "{power}: {found:?}");
         }
+    }
+
+    #[test]
+    fn where_errors_scatter_that_of_the_coarser_run_is_told() {
+        let falls = Falls { far: 16.0, near: 16.0, scatter: true };
+        let found = ErrorEstimate::new(1.0, 0.3, Some(1e-4), falls);
+        assert_eq!((found.error, found.quotient), (0.3, None));
     }
 
     #[test]

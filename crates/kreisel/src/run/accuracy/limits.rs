@@ -15,6 +15,8 @@ const MUCH: f64 = 0.25;
 pub(super) struct LimitWatch {
     max_step: f64,
     turns: TurningNodes,
+    /// Part of the turns that the method follows which steps may have.
+    turn_part: f64,
     /// All steps; those as large as may be, those that turn parts as far as may be, starts of the method.
     steps: f64,
     largest: f64,
@@ -24,9 +26,11 @@ pub(super) struct LimitWatch {
 
 impl LimitWatch {
     pub fn new(system: &System, plan: &RunPlan) -> Self {
-        let max_step = plan.integration.error_control().map_or(f64::INFINITY, |control| control.max_step);
+        let control = plan.integration.error_control();
+        let max_step = control.map_or(f64::INFINITY, |control| control.max_step);
+        let turn_part = control.map_or(1.0, |control| control.turn_part);
         let turns = TurningNodes::new(&system.shape().space, plan.integration.method());
-        Self { max_step, turns, steps: 0.0, largest: 0.0, turning: 0.0, starts: 0.0 }
+        Self { max_step, turns, turn_part, steps: 0.0, largest: 0.0, turning: 0.0, starts: 0.0 }
     }
 
     pub fn started(&mut self) {
@@ -38,7 +42,7 @@ impl LimitWatch {
         if ends.to.time - ends.from.time >= NEAR * self.max_step {
             self.largest += 1.0;
         }
-        if self.turns.largest_unsteady(ends, NEAR).is_some() {
+        if self.turns.largest_unsteady(ends, NEAR * self.turn_part).is_some() {
             self.turning += 1.0;
         }
     }

@@ -14,7 +14,7 @@ mod target;
 mod turns;
 mod vibrations;
 
-pub use companion::{Accuracy, ErrorEstimate};
+pub use companion::{Accuracy, ErrorEstimate, PassWork};
 
 use beams::BeamWatch;
 use limits::LimitWatch;
@@ -32,6 +32,8 @@ use crate::integrate::Interval;
 use crate::machine::{EventRecord, Machine, Refusal, RunPlan};
 use crate::results::{EndStatus, RunSummary, Verdict};
 
+/// Methods of higher order take so few steps that their errors scatter.
+const SMOOTH_ORDER: u32 = 2;
 /// Motions below this, in rad and in lengths of the machine, are none.
 const REST: f64 = 1e-6;
 
@@ -85,6 +87,8 @@ pub(super) struct AccuracyWatch {
     samples: Option<Samples>,
     /// The accuracy that it is to have, with the coarser runs before it.
     target: Option<Target>,
+    /// Whether a method of high order took a step.
+    scatter: bool,
 }
 
 impl AccuracyWatch {
@@ -99,8 +103,9 @@ impl AccuracyWatch {
             limits: LimitWatch::new(&machine.system, plan),
             remedy: Remedy::of(plan),
             least_energy: scales.mass * slow * slow,
-            samples: (plan.error_estimate || target.is_some()).then(|| Samples::new(&machine.system, plan)),
+            samples: (plan.error_estimate || target.is_some()).then(|| Samples::new(machine, plan)),
             target,
+            scatter: false,
         }
     }
 
@@ -113,7 +118,9 @@ impl AccuracyWatch {
 
     /// Looks at a step.
     pub fn accepted(&mut self, machine: &Machine, last: &mut dyn Interval) {
-        let constant = last.report().error_constant;
+        let report = last.report();
+        let constant = report.error_constant;
+        self.scatter |= report.order > SMOOTH_ORDER;
         let ends = last.ends();
         self.beams.accepted(machine, ends.to);
         self.turns.accepted(&ends);
@@ -121,7 +128,7 @@ impl AccuracyWatch {
         self.vibrations.accepted(&ends);
         self.limits.accepted(&ends);
         if let Some(samples) = &mut self.samples {
-            samples.accepted(&machine.system, last);
+            samples.accepted(machine, last);
         }
     }
 
@@ -153,28 +160,42 @@ impl AccuracyWatch {
         &self,
         machine: &Machine,
         plan: &RunPlan,
+        work: PassWork,
         ask: &mut dyn FnMut(f64) -> Control,
     ) -> (Option<Accuracy>, Option<Note>) {
-        match (&self.samples, &self.target) {
-            (Some(samples), Some(target)) => target.judge(machine, plan, samples, self.limits.words()),
-            (Some(samples), None) => companion::estimate(machine, plan, samples, ask),
+        let (mut accuracy, note) = match (&self.samples, &self.target) {
+            (Some(samples), Some(target)) => {
+                target.judge(machine, plan, (samples, self.scatter), self.limits.words())
+            }
+            (Some(samples), None) => companion::estimate(machine, plan, samples, self.scatter, ask),
             (None, _) => (None, None),
+        };
+        if let Some(accuracy) = &mut accuracy {
+            accuracy.work = accuracy.work.plus(work);
         }
+        (accuracy, note)
     }
 
     /// The target of a finer run, if the accuracy was missed, or is not known yet, and another run may reach it.
-    pub fn after_run(&self, machine: &Machine, plan: &RunPlan, events: &[EventRecord]) -> Option<Target> {
-        self.target.as_ref()?.after_run(machine, plan, self.samples.as_ref()?, events)
+    pub fn after_run(
+        &self,
+        machine: &Machine,
+        plan: &RunPlan,
+        events: &[EventRecord],
+        work: PassWork,
+    ) -> Option<Target> {
+        let samples = (self.samples.as_ref()?, self.scatter);
+        self.target.as_ref()?.after_run(machine, plan, samples, events, work)
     }
 
     /// Errors of the times of events, in s, if runs tell.
     pub fn event_errors(&self, plan: &RunPlan, events: &[EventRecord]) -> Option<Vec<f64>> {
-        self.target.as_ref()?.event_errors(plan, events)
+        self.target.as_ref()?.event_errors(plan, self.scatter, events)
     }
 
     /// The target of a finer run in place of one that failed, if it may get through.
-    pub fn after_failure(&self, reason: String) -> Option<Target> {
-        self.target.as_ref()?.after_failure(reason)
+    pub fn after_failure(&self, reason: String, work: PassWork) -> Option<Target> {
+        self.target.as_ref()?.after_failure(reason, work)
     }
 
     /// Saves what was seen.
@@ -184,6 +205,7 @@ impl AccuracyWatch {
         self.steps.save(out);
         self.vibrations.save(out);
         self.limits.save(out);
+        out.flag(self.scatter);
         if let Some(samples) = &self.samples {
             samples.save(out);
         }
@@ -196,8 +218,9 @@ impl AccuracyWatch {
         self.steps.restore(now, reader)?;
         self.vibrations.restore(reader)?;
         self.limits.restore(reader)?;
+        self.scatter = reader.flag()?;
         match &mut self.samples {
-            Some(samples) => samples.restore(&machine.system, reader),
+            Some(samples) => samples.restore(machine, reader),
             None => Ok(()),
         }
     }

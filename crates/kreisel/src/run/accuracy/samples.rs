@@ -1,20 +1,25 @@
 //! The motion of a run at times that do not depend on its steps, so that runs can be compared.
 
+use std::sync::Arc;
+
 use super::companion::COARSEST;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Point, Values};
 use crate::integrate::{Ends, Interval};
 use crate::kinematics::NodeId;
 use crate::lie::space::{quaternion, vector3};
-use crate::lie::{UnitQuaternion, Vector3};
-use crate::machine::RunPlan;
+use crate::lie::{Pose, UnitQuaternion, Vector3};
+use crate::machine::{Machine, RunPlan};
 use crate::results::NodeState;
 use crate::run::recorder::node_state;
 use crate::system::System;
 
-/// Most times at which motions are compared, and most numbers that are kept for it.
-const TIMES: usize = 200;
+/// Most times at which motions are compared: as many as there are output times, since errors of large steps peak within them. And
+/// most numbers that are kept for it.
+const TIMES: usize = 1000;
 const NUMBERS: usize = 2_000_000;
+/// Times for which a mean of reactions is taken.
+const IN_A_MEAN: u64 = 5;
 /// Times that differ by less than this part of a pause are the same.
 const SAME_TIME: f64 = 1e-6;
 
@@ -33,10 +38,11 @@ struct Sample {
     time: f64,
     /// Those of all nodes.
     nodes: Vec<[f64; NODE]>,
-    /// Those of all joints, and their means since the time before.
+    /// Those of all joints.
     joints: Vec<[f64; JOINT]>,
+    /// Means of them since these were taken the last time; none if it is not yet time.
     means: Vec<[f64; JOINT]>,
-    /// Largest torque and force of all joints so far.
+    /// Largest torque and force of all joints so far, where means are taken.
     peaks: Vec<[f64; PEAKS]>,
 }
 
@@ -104,6 +110,26 @@ fn before(values: &Values) -> Point<'_> {
     Point { time: values.time.next_down(), ..values.point() }
 }
 
+/// Two frames whose relative motion a joint shows.
+struct FramePair {
+    nodes: [Option<NodeId>; 2],
+    offsets: [Pose; 2],
+}
+
+impl FramePair {
+    /// The second frame as seen from the first one.
+    fn relative(&self, at: &Sample) -> Pose {
+        let [first, second] = [0, 1].map(|side| {
+            let pose = self.nodes[side].map_or(Pose::identity(), |node| {
+                let numbers = &at.nodes[node.0];
+                Pose::new(rotation(numbers), position(numbers))
+            });
+            pose.compose(&self.offsets[side])
+        });
+        first.inverse().compose(&second)
+    }
+}
+
 /// A run at equally spaced times.
 #[derive(Clone)]
 pub(super) struct Samples {
@@ -114,13 +140,18 @@ pub(super) struct Samples {
     list: Vec<Sample>,
     reactions: ReactionSums,
     scratch: Values,
+    /// Joints with coordinates: errors of both bodies add up in these.
+    pairs: Arc<[FramePair]>,
 }
 
 impl Samples {
     /// Of a run by a plan: with fixed steps each of its companions has a step that ends at each of the times.
-    pub fn new(system: &System, plan: &RunPlan) -> Self {
+    pub fn new(machine: &Machine, plan: &RunPlan) -> Self {
+        let system = &machine.system;
+        let joints = machine.frames().joints().iter().filter(|joint| !joint.coordinates.is_empty());
+        let pairs = joints.map(|joint| FramePair { nodes: joint.nodes, offsets: joint.offsets }).collect();
         let length = plan.end_time - plan.start_time;
-        let numbers = NODE * system.node_count() + (2 * JOINT + PEAKS) * system.joint_count();
+        let numbers = NODE * system.node_count() + 2 * JOINT * system.joint_count();
         let times = (NUMBERS / numbers.max(1)).clamp(10, TIMES) as f64;
         let pause = match plan.integration.error_control() {
             Some(_) => length / times,
@@ -131,18 +162,21 @@ impl Samples {
         };
         let reactions = ReactionSums::new(system.joint_count());
         let list = Vec::new();
-        Self { start: plan.start_time, pause, count: 0, list, reactions, scratch: Values::default() }
+        let scratch = Values::default();
+        Self { start: plan.start_time, pause, count: 0, list, reactions, scratch, pairs }
     }
 
     /// The same times without what was seen.
     pub fn another(&self) -> Self {
         let reactions = ReactionSums::new(self.reactions.sums.len());
         let (list, scratch) = (Vec::new(), Values::default());
-        Self { start: self.start, pause: self.pause, count: 0, list, reactions, scratch }
+        let pairs = Arc::clone(&self.pairs);
+        Self { start: self.start, pause: self.pause, count: 0, list, reactions, scratch, pairs }
     }
 
     /// Takes the times within a step.
-    pub fn accepted(&mut self, system: &System, last: &mut dyn Interval) {
+    pub fn accepted(&mut self, machine: &Machine, last: &mut dyn Interval) {
+        let system = &machine.system;
         let Ends { from, to, .. } = last.ends();
         self.reactions.begin(system, from);
         let (from, to) = (from.time, to.time);
@@ -154,9 +188,12 @@ impl Samples {
             }
             last.at(time.clamp(from, to), &mut self.scratch);
             self.reactions.add(system, &self.scratch);
-            let means = self.reactions.take_means();
-            let peaks = self.reactions.peaks.clone();
-            self.list.push(Sample { means, peaks, ..Sample::new(system, &self.scratch) });
+            let mut sample = Sample::new(system, &self.scratch);
+            if self.count % IN_A_MEAN == 0 {
+                sample.means = self.reactions.take_means();
+                sample.peaks.clone_from(&self.reactions.peaks);
+            }
+            self.list.push(sample);
             self.count += 1;
         }
         self.reactions.add(system, last.ends().to);
@@ -213,17 +250,18 @@ impl Samples {
     }
 
     /// Takes it up again.
-    pub fn restore(&mut self, system: &System, reader: &mut Reader) -> Result<(), Damaged> {
+    pub fn restore(&mut self, machine: &Machine, reader: &mut Reader) -> Result<(), Damaged> {
         let count = reader.whole()?;
-        let (nodes, joints) = (system.node_count(), system.joint_count());
+        let (nodes, joints) = (machine.system.node_count(), machine.system.joint_count());
         self.list.clear();
-        for _ in 0..count {
+        for index in 0..count {
+            let means = if index % IN_A_MEAN == 0 { joints } else { 0 };
             self.list.push(Sample {
                 time: reader.number()?,
                 nodes: chunks(reader, nodes)?,
                 joints: chunks(reader, joints)?,
-                means: chunks(reader, joints)?,
-                peaks: chunks(reader, joints)?,
+                means: chunks(reader, means)?,
+                peaks: chunks(reader, means)?,
             });
         }
         self.count = count;
@@ -240,7 +278,7 @@ impl Samples {
         self.list.iter().filter_map(move |sample| {
             while others.next_if(|b| b.time < sample.time && !same(sample, b)).is_some() {}
             let partner = others.peek().filter(|b| same(sample, b))?;
-            Some((sample.time, sample.difference(partner)))
+            Some((sample.time, sample.difference(partner, &self.pairs)))
         })
     }
 }
@@ -273,8 +311,13 @@ impl Sample {
         }
     }
 
-    fn difference(&self, other: &Self) -> [f64; QUANTITIES] {
+    fn difference(&self, other: &Self, pairs: &[FramePair]) -> [f64; QUANTITIES] {
         let mut largest = [0.0; QUANTITIES];
+        for pair in pairs {
+            let [a, b] = [self, other].map(|sample| pair.relative(sample));
+            raise(&mut largest[0], (a.position - b.position).norm());
+            raise(&mut largest[1], a.rotation.angle_to(&b.rotation));
+        }
         for (a, b) in self.nodes.iter().zip(&other.nodes) {
             raise(&mut largest[0], (position(a) - position(b)).norm());
             raise(&mut largest[1], rotation(a).angle_to(&rotation(b)));

@@ -1,0 +1,76 @@
+//! The models of the project name no steps, and are right without.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the message")]
+
+use std::path::{Path, PathBuf};
+
+use crate::common;
+use crate::poses::Poses;
+use kreisel::machine::SettingTexts;
+use kreisel::run::{Job, JobOutcome};
+
+/// Keys that a model names for a reason only.
+const REASONED: [&str; 4] = ["step", "method", "rtol", "group"];
+/// What positions, in lengths of the machine or of its way, and angles, in rad, are promised to without settings.
+const ACCURACY: f64 = 1e-3;
+
+fn models() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|ending| ending == "toml")).collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn models_say_why_they_name_steps_methods_and_groups() {
+    for path in models() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let settings = text.split("[simulation]").nth(1).unwrap_or_default();
+        for line in settings.lines().take_while(|line| !line.starts_with('[')) {
+            let key = line.split('=').next().unwrap_or_default().trim();
+            assert!(!REASONED.contains(&key) || line.contains('#'), "{}: {line}", path.display());
+        }
+    }
+}
+
+/// A run of a model with settings, at a hundred times; absent if it names steps of its own.
+fn run(name: &str, settings: &[(&str, &str)]) -> Option<(Poses, JobOutcome, f64)> {
+    // The net with a hundred knots in place of thousands, and the pendulum of an hour for six swings.
+    let parameters: &[(&str, &str)] = if name == "grid" { &[("n", "10")] } else { &[] };
+    let mut texts =
+        settings.iter().fold(SettingTexts::default(), |texts, (key, text)| texts.with(*key, text));
+    if name == "foucault-pendulum" {
+        texts = texts.with("end-time", "100");
+    }
+    let machine = common::model(name, parameters, &texts);
+    let mut plan = machine.plan().unwrap();
+    if settings.is_empty() && plan.accuracy.is_none() {
+        return None;
+    }
+    plan.output_step = Some((plan.end_time - plan.start_time) / 100.0);
+    let (poses, outcome) = Job::new(&machine, &plan).record(Poses::default()).unwrap();
+    Some((poses, outcome, machine.characteristic_length()))
+}
+
+/// References are of another kind: implicit ones of order 4 for what runs with the explicit method, and for what runs with the
+/// stabilized index-2 form the method of Jay and Negrut with smaller steps; in the other group, too.
+#[test]
+fn models_without_settings_are_right_to_a_thousandth_or_say_that_they_are_not() {
+    let mut compared = 0;
+    for path in models() {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let Some((motion, outcome, length)) = run(name, &[]) else { continue };
+        let is_explicit = outcome.summary.assumptions.iter().any(|text| text.contains("`explicit8`"));
+        let [method, rtol] = if is_explicit { ["extrapolated", "1e-6"] } else { ["soi2", "1e-5"] };
+        let settings = [("method", method), ("rtol", rtol), ("group", "so3xr3")];
+        let (reference, ..) = run(name, &settings).unwrap();
+        let [position, angle] = motion.differences(&reference);
+        let error = (position / reference.ranges()[0].max(length)).max(angle);
+        let is_told = outcome.summary.notes.iter().any(|note| note["kind"] == "accuracy-missed");
+        assert!(error <= ACCURACY || is_told, "{name}: {error:e}");
+        compared += 1;
+    }
+    assert!(compared > 30, "{compared}");
+}
