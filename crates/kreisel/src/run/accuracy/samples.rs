@@ -189,7 +189,7 @@ impl Samples {
             last.at(time.clamp(from, to), &mut self.scratch);
             self.reactions.add(system, &self.scratch);
             let mut sample = Sample::new(system, &self.scratch);
-            if self.count % IN_A_MEAN == 0 {
+            if self.count.is_multiple_of(IN_A_MEAN) {
                 sample.means = self.reactions.take_means();
                 sample.peaks.clone_from(&self.reactions.peaks);
             }
