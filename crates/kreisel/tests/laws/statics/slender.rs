@@ -383,7 +383,7 @@ fn judged(text: &str) -> (Vec<Vector3>, f64, f64) {
     };
     let errors = machine.mesh_errors(&point, 0.0);
     let (error, displacement) = errors.first().map_or((0.0, 1.0), |found| (found.error, found.displacement));
-    ((0..beam.node_count()).map(place).collect(), error, way)
+    ((0..beam.node_count()).map(place).collect(), error, displacement)
 }
 
 #[test]
