@@ -150,6 +150,7 @@ impl NewtonCounts {
 
 /// Why a solve ended without a solution.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum NewtonFailure {
     /// The increments did not become small enough; `norm` is in units of the tolerances, `worst` the unknown.
     NotConverged {
