@@ -189,7 +189,7 @@ impl Samples {
             last.at(time.clamp(from, to), &mut self.scratch);
             self.reactions.add(system, &self.scratch);
             let mut sample = Sample::new(system, &self.scratch);
-            if self.count % IN_A_MEAN == 0 {
+            if self.count.is_multiple_of(IN_A_MEAN) {
                 sample.means = self.reactions.take_means();
                 sample.peaks.clone_from(&self.reactions.peaks);
             }
@@ -255,7 +255,7 @@ impl Samples {
         let (nodes, joints) = (machine.system.node_count(), machine.system.joint_count());
         self.list.clear();
         for index in 0..count {
-            let means = if index % IN_A_MEAN == 0 { joints } else { 0 };
+            let means = if index.is_multiple_of(IN_A_MEAN) { joints } else { 0 };
             self.list.push(Sample {
                 time: reader.number()?,
                 nodes: chunks(reader, nodes)?,
