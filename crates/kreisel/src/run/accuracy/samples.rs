@@ -111,12 +111,12 @@ fn before(values: &Values) -> Point<'_> {
 }
 
 /// Two frames whose relative motion a joint shows.
-struct FramePair {
+struct JointFrames {
     nodes: [Option<NodeId>; 2],
     offsets: [Pose; 2],
 }
 
-impl FramePair {
+impl JointFrames {
     /// The second frame as seen from the first one.
     fn relative(&self, at: &Sample) -> Pose {
         let [first, second] = [0, 1].map(|side| {
@@ -141,7 +141,7 @@ pub(super) struct Samples {
     reactions: ReactionSums,
     scratch: Values,
     /// Joints with coordinates: errors of both bodies add up in these.
-    pairs: Arc<[FramePair]>,
+    pairs: Arc<[JointFrames]>,
 }
 
 impl Samples {
@@ -149,7 +149,7 @@ impl Samples {
     pub fn new(machine: &Machine, plan: &RunPlan) -> Self {
         let system = &machine.system;
         let joints = machine.frames().joints().iter().filter(|joint| !joint.coordinates.is_empty());
-        let pairs = joints.map(|joint| FramePair { nodes: joint.nodes, offsets: joint.offsets }).collect();
+        let pairs = joints.map(|joint| JointFrames { nodes: joint.nodes, offsets: joint.offsets }).collect();
         let length = plan.end_time - plan.start_time;
         let numbers = NODE * system.node_count() + 2 * JOINT * system.joint_count();
         let times = (NUMBERS / numbers.max(1)).clamp(10, TIMES) as f64;
@@ -255,7 +255,7 @@ impl Samples {
         let (nodes, joints) = (machine.system.node_count(), machine.system.joint_count());
         self.list.clear();
         for index in 0..count {
-            let means = if index % IN_A_MEAN == 0 { joints } else { 0 };
+            let means = if index.is_multiple_of(IN_A_MEAN) { joints } else { 0 };
             self.list.push(Sample {
                 time: reader.number()?,
                 nodes: chunks(reader, nodes)?,
@@ -311,7 +311,7 @@ impl Sample {
         }
     }
 
-    fn difference(&self, other: &Self, pairs: &[FramePair]) -> [f64; QUANTITIES] {
+    fn difference(&self, other: &Self, pairs: &[JointFrames]) -> [f64; QUANTITIES] {
         let mut largest = [0.0; QUANTITIES];
         for pair in pairs {
             let [a, b] = [self, other].map(|sample| pair.relative(sample));
