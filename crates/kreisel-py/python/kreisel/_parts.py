@@ -161,6 +161,64 @@ class Parts:
         }
         return self._add("gravity", True, entries)
 
+    def table(
+        self,
+        name: str | None = None,
+        *,
+        points: Rows | None = None,
+        x: Numbers | None = None,
+        y: Numbers | None = None,
+        values: Rows | None = None,
+        file: str | None = None,
+        x_column: str | None = None,
+        value_column: str | None = None,
+        x_unit: str | None = None,
+        y_unit: str | None = None,
+        value_unit: str | None = None,
+        interpolation: Literal["smooth", "linear"] | None = None,
+        outside: Literal["hold", "continue", "repeat"] | None = None,
+        y_outside: Literal["hold", "continue", "repeat"] | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A function given by points, which expressions call by its name: `gas(crank.angle)`. It has one argument, with `points` or a file of two columns; or two arguments x and y, with `x`, `y` and `values` or a file of more columns: a grid.
+
+        - `points`: Argument and value of each point; arguments ascend.
+        - `x`: First arguments of a grid, ascending.
+        - `y`: Second arguments of a grid, ascending.
+        - `values`: Values of a grid: one row for each x, in it one number for each y.
+        - `file`: File with the numbers in columns, separated by commas, semicolons or tabs. A first row of words names the columns, perhaps with units (`angle [deg]`). A grid has the values of y in its first row, those of x in its first column.
+        - `x_column`: Name of the column with the arguments, of a file with several.
+        - `value_column`: Name of the column with the values, of a file with several.
+        - `x_unit`: Unit of the (first) arguments, such as `deg`; base units if neither this nor the file says one.
+        - `y_unit`: Unit of the second arguments.
+        - `value_unit`: Unit of the values.
+        - `interpolation`: Between the points: `smooth`, a cubic spline, or `linear`, straight lines. Default: `"smooth"`.
+        - `outside`: Outside of the points: `hold` the end value, `continue` with the end slope, or `repeat` the whole, whose last value is then the first. Default: `"hold"`.
+        - `y_outside`: The same along y, of a grid. Default: `"hold"`.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "points": points,
+            "x": x,
+            "y": y,
+            "values": values,
+            "file": file,
+            "x-column": x_column,
+            "value-column": value_column,
+            "x-unit": x_unit,
+            "y-unit": y_unit,
+            "value-unit": value_unit,
+            "interpolation": interpolation,
+            "outside": outside,
+            "y-outside": y_outside,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("table", False, entries)
+
     def input(
         self,
         name: str | None = None,
