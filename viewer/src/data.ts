@@ -77,13 +77,20 @@ export interface SceneData {
   ground: Marker[];
 }
 
+/** Work of the runs by which an accuracy was found. */
+export interface Work {
+  steps: number;
+  residuals: number;
+  factorisations: number;
+}
+
 export interface RunData {
   version: string;
   model: { path: string; sha256: string };
   status: string;
   message?: string;
   verdict?: string;
-  accuracy?: Record<string, { error: number; size: number; quotient?: number } | number | string> | null;
+  accuracy?: Record<string, { error: number; size: number; quotient?: number } | Work | number | string> | null;
   "wall-time": number;
   settings: Record<string, unknown> | null;
   statistics: Record<string, unknown> | null;

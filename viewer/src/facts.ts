@@ -11,7 +11,7 @@ export function facts(recording: Recording, box: HTMLElement): void {
     const shown = rows.filter(([, text]) => text !== "");
     if (shown.length === 0) return;
     cards.push(el("article", { class: "card fact" }, el("h3", {}, title),
-      el("dl", {}, ...shown.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]))));
+      el("dl", {}, ...shown.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, ...prose(text))]))));
   };
   const notes = (title: string, texts: string[], kind: string): void => {
     if (texts.length === 0) return;
@@ -49,7 +49,7 @@ const UNITS: Record<string, string> = {
   "mean-forces": "N", "mean-torques": "N m", "peak-forces": "N", "peak-torques": "N m", growth: "1/s",
 };
 
-/** Estimated errors, each beside the size of its quantity. */
+/** Estimated errors, each beside the size of its quantity, and the work that they took. */
 function accuracy(found: NonNullable<RunData["accuracy"]>): [string, string][] {
   return Object.entries(found).map(([name, value]) => [
     name.replaceAll("-", " "),
@@ -57,7 +57,9 @@ function accuracy(found: NonNullable<RunData["accuracy"]>): [string, string][] {
       ? value
       : typeof value === "number"
         ? `${written(value)} ${UNITS[name] ?? ""}`
-        : `± ${written(value.error)} of ${written(value.size)} ${UNITS[name]}`,
+        : "error" in value
+          ? `± ${written(value.error)} of ${written(value.size)} ${UNITS[name]}`
+          : Object.entries(value).map(([what, count]) => `${count} ${what}`).join(", "),
   ]);
 }
 

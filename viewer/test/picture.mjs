@@ -139,6 +139,7 @@ export async function checkTexts(browser, folder) {
   const text = await shown.textContent("#app");
   assert(!/`|someone|folders/.test(text), text.match(/.{40}(`|someone|folders).{40}/)?.[0]);
   assert(text.includes("leg leg-0 of stewart-platform.toml moves at 3 m/s") && text.includes("leg.stl has no inside"));
+  assert(!/undefined|NaN/.test(text), "a fact without a value");
   assert((await shown.$$eval(".about code", (all) => all.map((one) => one.textContent))).includes("table.position"));
   assert.match(await shown.textContent(".chip.warned"), /2 warnings/);
   assert.deepEqual(problems, []);

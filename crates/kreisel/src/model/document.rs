@@ -27,7 +27,7 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 
 use super::error::{Mistake, ModelError, ModelErrors};
-use super::expression::Named;
+use super::expression::OwnNames;
 use super::fields::{Field, Fields};
 use super::kind::{Occurrence, PartKind, ValueKind};
 use super::name;
@@ -396,7 +396,7 @@ impl Expander<'_> {
     /// Adds all parts of a file; gives its parameters.
     fn file(&mut self, entries: &Entries, outer: Outer<'_>) -> ParameterValues {
         let parameters = self.parameters(entries, &outer);
-        let named = Named { expressions: BTreeMap::new(), tables: outer.tables.clone() };
+        let named = OwnNames { expressions: BTreeMap::new(), tables: outer.tables.clone() };
         let (prefix, placement) = (outer.prefix, outer.placement);
         let mut scope = Scope { parameters: parameters.clone(), prefix, placement, named };
         self.functions(entries, &mut scope);

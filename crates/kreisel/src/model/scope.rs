@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use nalgebra::Isometry3;
 
 use super::error::{Mistake, ModelError, ModelErrors};
-use super::expression::{self, CONSTANTS, Expression, FUNCTIONS, INDEX, Meaning, Named, TIME, Vocabulary};
+use super::expression::{self, CONSTANTS, Expression, FUNCTIONS, INDEX, Meaning, OwnNames, TIME, Vocabulary};
 use super::fields::Field;
 use super::law::Law;
 use super::name::{self, GROUND};
@@ -29,14 +29,14 @@ pub struct Scope {
     /// Where the file's world lies in the world of the model.
     pub placement: Isometry3<f64>,
     /// Expressions and tables that have names.
-    pub named: Named,
+    pub named: OwnNames,
 }
 
 impl Scope {
     /// The scope of a model file in which nothing but parameters has a name.
     pub(crate) fn of_model(parameters: ParameterValues) -> Self {
         let (prefix, placement) = (String::new(), Isometry3::identity());
-        Self { parameters, prefix, placement, named: Named::default() }
+        Self { parameters, prefix, placement, named: OwnNames::default() }
     }
 
     /// Whether a parameter or a table has a name.
@@ -475,7 +475,7 @@ fn needs(
         let constants = CONSTANTS.iter().map(|constant| constant.0.to_string());
         constants.chain(definitions.keys().cloned()).chain(outer.keys().cloned()).collect()
     };
-    let named = Named::default();
+    let named = OwnNames::default();
     let vocabulary =
         Vocabulary { meaning: &meaning, candidates: &candidates, what: "parameter", named: &named };
     let parsed = expression::parser::parse(text, &vocabulary)?;

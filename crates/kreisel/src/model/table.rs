@@ -308,7 +308,7 @@ const MAX_CORNERS: f64 = 100_000.0;
 
 /// A function of two numbers x and y given on a grid.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Surface {
+pub struct TableGrid {
     axes: [Axis; 2],
     /// Value, its curvatures along x and along y, and the curvature along y of the curvature along x, at each
     /// point of the grid: all y of the first x come first.
@@ -317,16 +317,16 @@ pub struct Surface {
 }
 
 /// Why a grid does not make a function, and along which axis.
-pub type SurfaceMistake = (usize, TableMistake);
+pub type GridMistake = (usize, TableMistake);
 
-impl Surface {
+impl TableGrid {
     /// Function through the values of a grid: one row for each x, one number in it for each y.
     pub fn new(
         arguments: [Vec<f64>; 2],
         rows: &[Vec<f64>],
         interpolation: Interpolation,
         outside: [Outside; 2],
-    ) -> Result<Self, SurfaceMistake> {
+    ) -> Result<Self, GridMistake> {
         let [x, y] = arguments;
         let x = Axis::new(x, outside[0]).map_err(|mistake| (0, mistake))?;
         let y = Axis::new(y, outside[1]).map_err(|mistake| (1, mistake))?;
@@ -393,7 +393,7 @@ pub enum TableFunction {
     /// Of one number.
     Line(Table),
     /// Of two numbers.
-    Grid(Surface),
+    Grid(TableGrid),
 }
 
 impl TableFunction {
@@ -582,7 +582,7 @@ mod tests {
     ) -> TableFunction {
         let (x, y) = (vec![0.0, 0.4, 1.0, 1.7], vec![-1.0, 0.0, 0.5, 2.0, 2.2]);
         let rows: Vec<Vec<f64>> = x.iter().map(|&x| y.iter().map(|&y| function(x, y)).collect()).collect();
-        TableFunction::Grid(Surface::new([x, y], &rows, interpolation, [outside; 2]).unwrap())
+        TableFunction::Grid(TableGrid::new([x, y], &rows, interpolation, [outside; 2]).unwrap())
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::quantity::{Dimension, Unit};
 use super::reader::PartReader;
 use super::scope::has_meaning;
 use super::source::Text;
-use super::table::{Interpolation, Outside, Surface, Table, TableFunction, TableMistake};
+use super::table::{Interpolation, Outside, Table, TableFunction, TableGrid, TableMistake};
 
 const NUMBERS: ValueKind = ValueKind::Numbers(Dimension::NONE, &[]);
 
@@ -78,8 +78,8 @@ pub(crate) fn refused(mistake: TableMistake, arguments: &[f64]) -> (&'static str
 }
 
 /// What is given: points, or a grid.
-enum Given {
-    Points(Vec<(f64, f64)>),
+enum GivenPoints {
+    Line(Vec<(f64, f64)>),
     Grid { arguments: [Vec<f64>; 2], rows: Vec<Vec<f64>> },
 }
 
@@ -103,16 +103,16 @@ pub(crate) fn read(part: &Part) -> Result<(String, TableFunction), ModelErrors> 
         reader.unsuitable(key, requirement, found)
     };
     let function = match given {
-        Given::Points(points) => {
+        GivenPoints::Line(points) => {
             let table = Table::new(&points, interpolation, along_x).map_err(|mistake| {
                 let arguments: Vec<f64> = points.iter().map(|(argument, _)| *argument).collect();
                 unsuitable(mistake, &arguments)
             })?;
             TableFunction::Line(table)
         }
-        Given::Grid { arguments, rows } => {
+        GivenPoints::Grid { arguments, rows } => {
             let along_y = outside(reader.choice("y-outside")?);
-            let surface = Surface::new(arguments.clone(), &rows, interpolation, [along_x, along_y]);
+            let surface = TableGrid::new(arguments.clone(), &rows, interpolation, [along_x, along_y]);
             TableFunction::Grid(surface.map_err(|(axis, mistake)| unsuitable(mistake, &arguments[axis]))?)
         }
     };
@@ -141,7 +141,7 @@ fn scaled(numbers: Vec<f64>, factor: f64) -> Vec<f64> {
 }
 
 /// What a part gives, and by which key.
-fn given(reader: &PartReader) -> Result<(&'static str, Given), ModelErrors> {
+fn given(reader: &PartReader) -> Result<(&'static str, GivenPoints), ModelErrors> {
     let choices = ["points", "values", "file"];
     let keys: Vec<&'static str> = choices.into_iter().filter(|key| reader.has(key)).collect();
     let &[key] = keys.as_slice() else {
@@ -154,7 +154,7 @@ fn given(reader: &PartReader) -> Result<(&'static str, Given), ModelErrors> {
             "points" => {
                 let (x, value) = (factor(reader, "x-unit", None)?, factor(reader, "value-unit", None)?);
                 let points = reader.matrix("points")?;
-                Given::Points(points.row_iter().map(|row| (x * row[0], value * row[1])).collect())
+                GivenPoints::Line(points.row_iter().map(|row| (x * row[0], value * row[1])).collect())
             }
             "values" => {
                 let (x, y, values) = (reader.numbers("x")?, reader.numbers("y")?, reader.matrix("values")?);
@@ -172,11 +172,11 @@ fn given(reader: &PartReader) -> Result<(&'static str, Given), ModelErrors> {
 }
 
 /// A grid in base units.
-fn grid(reader: &PartReader, [x, y]: [Vec<f64>; 2], rows: Vec<Vec<f64>>) -> Result<Given, ModelErrors> {
+fn grid(reader: &PartReader, [x, y]: [Vec<f64>; 2], rows: Vec<Vec<f64>>) -> Result<GivenPoints, ModelErrors> {
     let [by_x, by_y] = [factor(reader, "x-unit", None)?, factor(reader, "y-unit", None)?];
     let by_value = factor(reader, "value-unit", None)?;
     let rows = rows.into_iter().map(|row| scaled(row, by_value)).collect();
-    Ok(Given::Grid { arguments: [scaled(x, by_x), scaled(y, by_y)], rows })
+    Ok(GivenPoints::Grid { arguments: [scaled(x, by_x), scaled(y, by_y)], rows })
 }
 
 /// Largest file of numbers in bytes.
@@ -218,7 +218,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-fn from_file(reader: &PartReader) -> Result<Given, ModelErrors> {
+fn from_file(reader: &PartReader) -> Result<GivenPoints, ModelErrors> {
     let file = reader.text("file")?;
     let bytes = read_beside(&file, MAX_SIZE)?;
     let Ok(content) = std::str::from_utf8(&bytes) else {
@@ -254,7 +254,7 @@ fn from_file(reader: &PartReader) -> Result<Given, ModelErrors> {
     let point = |(line, cells): &(usize, Vec<&str>)| {
         Ok((by_x * sheet.number(*line, cells[x])?, by_value * sheet.number(*line, cells[value])?))
     };
-    Ok(Given::Points(rows.map(point).collect::<Result<_, ModelError>>()?))
+    Ok(GivenPoints::Line(rows.map(point).collect::<Result<_, ModelError>>()?))
 }
 
 /// The place of a column that a key names; its unit is not part of the name.
@@ -270,7 +270,7 @@ fn column(reader: &PartReader, key: &str, names: &[&str]) -> Result<usize, Model
     })
 }
 
-fn grid_of(reader: &PartReader, sheet: &Sheet) -> Result<Given, ModelErrors> {
+fn grid_of(reader: &PartReader, sheet: &Sheet) -> Result<GivenPoints, ModelErrors> {
     let Some(((line, head), body)) = sheet.rows.split_first() else {
         return Err(reader.unsuitable("file", "a table of numbers", "empty").into());
     };

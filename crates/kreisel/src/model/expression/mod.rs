@@ -131,7 +131,7 @@ pub(crate) enum Meaning {
 
 /// Names that a model gives to expressions, and functions that it gives by points.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Named {
+pub struct OwnNames {
     /// Expressions by name.
     pub expressions: BTreeMap<String, Text>,
     /// Tables by name.
@@ -139,7 +139,7 @@ pub struct Named {
 }
 
 /// No name at all.
-static NOTHING: Named = Named { expressions: BTreeMap::new(), tables: BTreeMap::new() };
+static NOTHING: OwnNames = OwnNames { expressions: BTreeMap::new(), tables: BTreeMap::new() };
 
 /// Names an expression may use.
 pub(crate) struct Vocabulary<'a> {
@@ -150,10 +150,10 @@ pub(crate) struct Vocabulary<'a> {
     /// What an unknown name is called in the message.
     pub(crate) what: &'static str,
     /// What else has a name.
-    pub(crate) named: &'a Named,
+    pub(crate) named: &'a OwnNames,
 }
 
-impl Named {
+impl OwnNames {
     fn meaning(&self, name: &str) -> Option<Meaning> {
         self.expressions.contains_key(name).then_some(Meaning::Expression)
     }
@@ -222,7 +222,7 @@ pub(crate) fn constant_value(
     text: &Text,
     dimension: Option<Dimension>,
     constant: &dyn Fn(&str) -> Option<f64>,
-    named: Option<&Named>,
+    named: Option<&OwnNames>,
     candidates: &dyn Fn() -> Vec<String>,
 ) -> Result<f64, ModelError> {
     let named = named.unwrap_or(&NOTHING);
@@ -272,7 +272,7 @@ impl Expression {
 
     /// The same where expressions and tables have names.
     pub(crate) fn compile_with(
-        named: &Named,
+        named: &OwnNames,
         text: &Text,
         dimension: Option<Dimension>,
         constant: &dyn Fn(&str) -> Option<f64>,

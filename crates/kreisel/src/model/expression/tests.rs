@@ -247,8 +247,8 @@ fn expressions_can_be_shared_between_threads() {
 }
 
 /// Names that a model could give: expressions that use each other, a curve and a grid.
-fn named() -> Named {
-    use crate::model::table::{Interpolation, Outside, Surface, Table};
+fn named() -> OwnNames {
+    use crate::model::table::{Interpolation, Outside, Table, TableGrid};
     let text = |content: &str| Text::standalone("test", content);
     let expressions = [
         ("pull", "3*gas-force(x) + push"),
@@ -261,8 +261,9 @@ fn named() -> Named {
     let curve = Table::new(&points, Interpolation::Smooth, Outside::Continue).unwrap();
     let axis: Vec<f64> = (0..7).map(|k| 0.7 * f64::from(k) - 1.0).collect();
     let rows: Vec<Vec<f64>> = axis.iter().map(|x| axis.iter().map(|y| (x * y).cos() + x).collect()).collect();
-    let grid = Surface::new([axis.clone(), axis], &rows, Interpolation::Smooth, [Outside::Hold; 2]).unwrap();
-    Named {
+    let grid =
+        TableGrid::new([axis.clone(), axis], &rows, Interpolation::Smooth, [Outside::Hold; 2]).unwrap();
+    OwnNames {
         expressions: expressions.map(|(name, content)| (name.to_owned(), text(content))).into(),
         tables: [
             ("gas-force".to_owned(), Arc::new(TableFunction::Line(curve))),
@@ -369,7 +370,7 @@ fn corners_of_tables_are_those_of_their_arguments() {
         let points = [(0.0, 0.0), (0.5, 1.0), (2.0, 0.0)];
         Arc::new(TableFunction::Line(Table::new(&points, Interpolation::Linear, outside).unwrap()))
     };
-    let named = Named {
+    let named = OwnNames {
         expressions: BTreeMap::new(),
         tables: [("saw".into(), table(Outside::Repeat)), ("ramp".into(), table(Outside::Hold))].into(),
     };

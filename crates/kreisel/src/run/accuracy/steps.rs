@@ -194,7 +194,9 @@ impl StepErrorWatch {
         self.constant?;
         if (1.0..MIN_STEPS).contains(&self.steps) && self.ranges().iter().any(Option::is_some) {
             let (steps, advice) = (self.steps, remedy.words());
-            let text = format!("{steps} steps follow no motion; {advice}");
+            let counted =
+                if steps == 1.0 { "1 step follows".to_owned() } else { format!("{steps} steps follow") };
+            let text = format!("{counted} no motion; {advice}");
             return Some(Note::new(NoteKind::LargeSteps, text).number(steps).advice(advice));
         }
         self.worst(&vec![1.0; self.blocks.len()])?;
