@@ -1,4 +1,5 @@
-//! Kreisel's block LU and KLU on the same matrices, taking turns: ns per unknown for factors and one solve, and ratios.
+//! Kreisel's block LU and KLU on the same matrices, taking turns: ns per unknown for factors and one solve,
+//! and ratios.
 //!
 //! KLU keeps the pivots of its first factorisation, Kreisel chooses them anew inside its fronts each time.
 

@@ -4,7 +4,8 @@
 
 use std::ffi::{c_double, c_int};
 
-/// Storage of KLU's settings and statistics, which are not looked at here: more than the structure of any version takes.
+/// Storage of KLU's settings and statistics, which are not looked at here: more than the structure of any
+/// version takes.
 #[repr(C, align(16))]
 struct Common([u8; 1024]);
 
@@ -68,8 +69,8 @@ impl Columns {
     }
 }
 
-/// KLU with its default settings: AMD, partial pivoting with preference for the diagonal, pivots kept in later
-/// factorisations.
+/// KLU with its default settings: AMD, partial pivoting with preference for the diagonal, pivots kept in
+/// later factorisations.
 pub struct Klu {
     matrix: Columns,
     common: Box<Common>,
@@ -90,8 +91,8 @@ impl Klu {
         let mut common = Box::new(Common([0; 1024]));
         let (starts, rows, values) =
             (matrix.starts.as_mut_ptr(), matrix.rows.as_mut_ptr(), matrix.values.as_mut_ptr());
-        // SAFETY: the arrays have the lengths that KLU reads (checked above), and KLU itself checks indices and order; the
-        // results are null on failure and are then not used.
+        // SAFETY: the arrays have the lengths that KLU reads (checked above), and KLU itself checks indices
+        // and order; the results are null on failure and are then not used.
         let (symbolic, numeric) = unsafe {
             klu_defaults(&mut *common);
             let symbolic = klu_analyze(size, starts, rows, &mut *common);

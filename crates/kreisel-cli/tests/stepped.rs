@@ -29,7 +29,8 @@ fn text(model: &str, body: &str, method: Option<&str>) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{model}.toml"));
     let mut text = fs::read_to_string(path).unwrap();
     if let Some(method) = method {
-        // `updated-lagrangian` refuses SE(3), the others take either group; `symplectic` needs steps of one size.
+        // `updated-lagrangian` refuses SE(3), the others take either group; `symplectic` needs steps of one
+        // size.
         let given = ["method =", "group =", "step ="];
         let own = |line: &&str| !given.iter().any(|key| line.starts_with(key));
         let settings = format!("[simulation]\nmethod = \"{method}\"\ngroup = \"so3xr3\"\nstep = \"0.5 ms\"");

@@ -1,4 +1,5 @@
-//! The experiments from outside: every one that a paper's figure promises is there, and the quick ones come out.
+//! The experiments from outside: every one that a paper's figure promises is there, and the quick ones come
+//! out.
 
 use kreisel_papers::experiment::{EXPERIMENTS, Finished, Progress, RunTime, run_all};
 

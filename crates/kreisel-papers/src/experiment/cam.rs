@@ -1,12 +1,12 @@
-//! Experiments of [BottassoBauchauCardona2007, §5]: a cam strikes a flexible beam, and steps become small. The
-//! index-3 formulation is run with the scaling s = k_ave + m_ave/h² and with the constant one, m_ave = 0.
+//! Experiments of [BottassoBauchauCardona2007, §5]: a cam strikes a flexible beam, and steps become small.
+//! The index-3 formulation is run with the scaling s = k_ave + m_ave/h² and with the constant one, m_ave = 0.
 //!
-//! The condition numbers are as the analysis says. The published failure with m_ave = 0 does not occur here, for
-//! three reasons. Factors of rows and columns leave an elimination with a given order of pivots as it is: every
-//! a_ij − a_ik a_kj/a_kk has the factors of its row and column, and only rounding differs; a run by an elimination without
-//! any choice of pivots shows it. Pivots are chosen after rows and columns have been balanced. And convergence is judged by
-//! tolerances of each unknown, not by a norm of all of them. So the multipliers have the same round-off in newtons with
-//! both scalings.
+//! The condition numbers are as the analysis says. The published failure with m_ave = 0 does not occur here,
+//! for three reasons. Factors of rows and columns leave an elimination with a given order of pivots as it is:
+//! every a_ij − a_ik a_kj/a_kk has the factors of its row and column, and only rounding differs; a run by an
+//! elimination without any choice of pivots shows it. Pivots are chosen after rows and columns have been
+//! balanced. And convergence is judged by tolerances of each unknown, not by a norm of all of them. So the
+//! multipliers have the same round-off in newtons with both scalings.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -30,8 +30,8 @@ const STIFFNESS: f64 = 1e3;
 const MASSES: [f64; 2] = [0.0, 1.0];
 /// Step in s to which the published s at contact belongs, 1e13.
 const PUBLISHED_STEP: f64 = 3.162e-7;
-/// Condition numbers at this step: with m_ave = 0 at least 1/ε, which leaves no digit of an error that is judged by norms; with
-/// m_ave = 1 at most this.
+/// Condition numbers at this step: with m_ave = 0 at least 1/ε, which leaves no digit of an error that is
+/// judged by norms; with m_ave = 1 at most this.
 const WORST: f64 = 1.0 / f64::EPSILON;
 const HARMLESS: f64 = 1e9;
 /// When a run without choice of pivots ends in s: after the first impact, at which the published one fails.
@@ -45,13 +45,15 @@ const END: f64 = 1.0;
 /// Smallest step in s, and damping: the paper prints neither.
 const MIN_STEP: f64 = 1e-10;
 const SPECTRAL_RADIUS: f64 = 0.9;
-/// Stiffness in N/m of the contact, reduced mass in kg of the two bodies of 4 kg, and speed in m/s at which they meet:
-/// that of the cam's end, 0.4 m from the hinge, at φ̇ = φ₀ W sin(W t) with φ₀ = π/3, W = 2π/3 and t = 0.494.
+/// Stiffness in N/m of the contact, reduced mass in kg of the two bodies of 4 kg, and speed in m/s at which
+/// they meet: that of the cam's end, 0.4 m from the hinge, at φ̇ = φ₀ W sin(W t) with φ₀ = π/3, W = 2π/3 and
+/// t = 0.494.
 const CONTACT_STIFFNESS: f64 = 2e9;
 const REDUCED_MASS: f64 = 2.0;
 const CONTACT_SPEED: f64 = 0.754;
-/// How far the power of ten of s at contact may lie from that of a step with the published local error: masses of the
-/// beams and the constant of the method change the step by a factor, not by an order of magnitude.
+/// How far the power of ten of s at contact may lie from that of a step with the published local error:
+/// masses of the beams and the constant of the method change the step by a factor, not by an order of
+/// magnitude.
 const HALF_AN_ORDER: f64 = 0.5;
 /// When contact begins in s, and how closely the parts are placed for that.
 const CONTACT: (f64, f64) = (0.494, 1e-3);
@@ -77,8 +79,8 @@ struct Run {
     smallest: f64,
     smallest_at: f64,
     count: usize,
-    /// Largest s while surfaces meet for the first time, and the part of the time after the impact for which s is in
-    /// the published band.
+    /// Largest s while surfaces meet for the first time, and the part of the time after the impact for which
+    /// s is in the published band.
     scale_at_contact: f64,
     time_in_band: f64,
     /// Times with the smallest and the largest step around them.
@@ -106,7 +108,8 @@ struct Iteration {
     condition: f64,
     /// Power of h in it, from this step and from one of a tenth.
     power: f64,
-    /// Round-off in the multipliers in N (or Nm): s times the largest entry of the last decreasing correction.
+    /// Round-off in the multipliers in N (or Nm): s times the largest entry of the last decreasing
+    /// correction.
     round_off: f64,
 }
 
@@ -240,8 +243,8 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Medians of what steps from some states show with each of the two scalings, and the median of the ratios of the round-off
-/// in multipliers, m_ave = 0 over m_ave = 1.
+/// Medians of what steps from some states show with each of the two scalings, and the median of the ratios of
+/// the round-off in multipliers, m_ave = 0 over m_ave = 1.
 fn both_scalings(
     machine: &Machine,
     states: &VecDeque<(Saved, f64)>,
@@ -253,7 +256,8 @@ fn both_scalings(
             found.push(iterate(machine, mass, state, size(*step))?);
         }
     }
-    // What is left in a step is chance, and the same chance for both scalings: they are compared step by step.
+    // What is left in a step is chance, and the same chance for both scalings: they are compared step by
+    // step.
     let [constant, scaled] = &found;
     let ratio = median(constant.iter().zip(scaled).map(|(a, b)| a.round_off / b.round_off).collect());
     let middle = |of: fn(&Iteration) -> f64, all: &[Iteration]| median(all.iter().map(of).collect());
@@ -319,7 +323,8 @@ fn outcome<const N: usize>(
     outcome
 }
 
-/// Step sizes over time [BottassoBauchauCardona2007, Fig. 10], and the linear equations of the smallest steps.
+/// Step sizes over time [BottassoBauchauCardona2007, Fig. 10], and the linear equations of the smallest
+/// steps.
 pub fn fig10(progress: &Progress) -> Result<Outcome, ExperimentError> {
     progress.expect(1);
     let strike = strike()?;
@@ -348,9 +353,9 @@ pub fn fig10(progress: &Progress) -> Result<Outcome, ExperimentError> {
     let name = format!("run with m_ave = 0 and pivots as they come, until {PLAIN_END} s (published: fails)");
     outcome.check(Check::text(name, "completes", plain));
     let [constant, scaled] = strike.own;
-    // Entries of the dynamic part grow with h⁻² beside those of the constraints if s is constant, and the largest and the
-    // smallest singular value with them [BottassoBauchauCardona2007, Eqs. (43), (52)]. What else depends on h, the
-    // stiff friction in a contact, is in both matrices.
+    // Entries of the dynamic part grow with h⁻² beside those of the constraints if s is constant, and the
+    // largest and the smallest singular value with them [BottassoBauchauCardona2007, Eqs. (43), (52)]. What
+    // else depends on h, the stiff friction in a contact, is in both matrices.
     let power = constant.power - scaled.power;
     outcome.check(Check::close("power of h in the ratio of the condition numbers", -4.0, power, 0.1));
     let ratio = strike.round_off_ratio;
@@ -376,9 +381,10 @@ pub fn fig11(progress: &Progress) -> Result<Outcome, ExperimentError> {
         let scale = run.scale(run.smallest);
         outcome.table.row([run.mass, run.scale_at_contact, scale, part].map(number));
     }
-    // A force k v t that begins within a step leaves an error of k v h³/(6 m) in a position. It is 1e-7 m for a step of
-    // 1e-5 s; the published s of order 1e13 belongs to one of 3e-7 s, whose error is 4e-12 m: it cannot follow from a local
-    // error of 1e-7 in positions, and which measure of it the paper takes is not printed.
+    // A force k v t that begins within a step leaves an error of k v h³/(6 m) in a position. It is 1e-7 m for
+    // a step of 1e-5 s; the published s of order 1e13 belongs to one of 3e-7 s, whose error is 4e-12 m: it
+    // cannot follow from a local error of 1e-7 in positions, and which measure of it the paper takes is not
+    // printed.
     let step = (6.0 * LOCAL_ERROR * REDUCED_MASS / (CONTACT_STIFFNESS * CONTACT_SPEED)).cbrt();
     let scaled = &strike.runs[1];
     let (expected, found) = (scaled.scale(step).log10(), scaled.scale_at_contact.log10());

@@ -75,8 +75,8 @@ impl Check {
         Self::close(name, expected, measured, tolerance)
     }
 
-    /// `measured` rounds to a number that no paper prints: that of an independent implementation, or one derived
-    /// from a paper.
+    /// `measured` rounds to a number that no paper prints: that of an independent implementation, or one
+    /// derived from a paper.
     ///
     /// # Panics
     /// If `derived` is not a decimal number.

@@ -1,8 +1,8 @@
 //! Steps that the error chooses, against the fewest fixed steps of equal error.
 //!
-//! Machines whose vibrations no step resolves are the ones to watch: six of them, with two dampings and three tolerances. What is
-//! counted is the ratio of steps at equal error, of positions over the extent of the machine at forty times. No paper's figure:
-//! what a controller must achieve that keeps the error of a step.
+//! Machines whose vibrations no step resolves are the ones to watch: six of them, with two dampings and three
+//! tolerances. What is counted is the ratio of steps at equal error, of positions over the extent of the
+//! machine at forty times. No paper's figure: what a controller must achieve that keeps the error of a step.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,8 @@ const RADII: [f64; 2] = [0.9, 0.6];
 const TOLERANCES: [f64; 3] = [1e-3, 1e-4, 1e-5];
 /// Times at which motions are compared.
 const TIMES: f64 = 40.0;
-/// Largest geometric mean of the ratios, what five of six must keep to, and largest mean part of steps taken back.
+/// Largest geometric mean of the ratios, what five of six must keep to, and largest mean part of steps taken
+/// back.
 const MEAN: f64 = 1.15;
 const MOST: f64 = 1.5;
 const TAKEN_BACK: f64 = 0.03;
@@ -29,7 +30,8 @@ const FEWEST: usize = 25;
 const GROWTH: usize = 2;
 /// An error that falls by less than this while steps fall by two, twice running, is none of the steps.
 const FALLS: f64 = 1.5;
-/// Absolute tolerance, and smallest and largest step in parts of the run: what models have if they say nothing.
+/// Absolute tolerance, and smallest and largest step in parts of the run: what models have if they say
+/// nothing.
 const ATOL: f64 = 1e-8;
 const MIN_STEP: f64 = 1e-10;
 const MAX_STEP: f64 = 0.1;

@@ -1,10 +1,10 @@
 //! Runs of the heavy top as the papers describe them, and how far they are from the exact solution.
 //!
-//! [`TopRun`] says what is run: group, method, step size, starting values, end. It keeps every step as a [`Moment`]
-//! beside the exact solution, an integration of the reduced equations about the fixed point with a method of
-//! order 16. Errors are those of [ArnoldCardonaBruls2015, §3.3]: in q the norm of the error as an element of
-//! the Lie algebra
-//! [ArnoldCardonaBruls2015, §4.1], in v and λ relative to the norm of the numerical solution.
+//! [`TopRun`] says what is run: group, method, step size, starting values, end. It keeps every step as a
+//! [`Moment`] beside the exact solution, an integration of the reduced equations about the fixed point with a
+//! method of order 16. Errors are those of [ArnoldCardonaBruls2015, §3.3]: in q the norm of the error as an
+//! element of the Lie algebra [ArnoldCardonaBruls2015, §4.1], in v and λ relative to the norm of the
+//! numerical solution.
 
 use super::ExperimentError;
 use super::lie_group::as_published;

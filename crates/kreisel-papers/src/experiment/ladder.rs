@@ -110,7 +110,8 @@ impl Ladder {
     }
 
     /// The part with which an order is judged: small steps, as far as there are any; for first order only the
-    /// two smallest, since the second-order part of the error is larger than the first-order one for the others.
+    /// two smallest, since the second-order part of the error is larger than the first-order one for the
+    /// others.
     fn judged(&self, order: f64) -> Self {
         let small = self.part(|step| step <= ASYMPTOTIC);
         let judged = if small.steps.len() < 2 { self.clone() } else { small };

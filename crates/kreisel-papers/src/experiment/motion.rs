@@ -49,7 +49,8 @@ impl Sink for Poses {
 }
 
 impl Poses {
-    /// Largest distance of a node from where it is in another run; infinite where the two have not as many records.
+    /// Largest distance of a node from where it is in another run; infinite where the two have not as many
+    /// records.
     pub fn distance(&self, other: &Self) -> f64 {
         if self.0.len() != other.0.len() {
             return f64::INFINITY;

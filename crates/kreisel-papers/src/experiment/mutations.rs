@@ -1,10 +1,11 @@
-//! The experiments can fail: each of a list of mistakes breaks at least one of them, and what is left alone passes.
+//! The experiments can fail: each of a list of mistakes breaks at least one of them, and what is left alone
+//! passes.
 
 use super::{EXPERIMENTS, Outcome, Progress};
 use crate::problem::mutation::{self, Mutation};
 
-/// Mistakes, each with an experiment that must notice it. Not every experiment notices every one: with steps of 0.2 s the
-/// cantilever of `lie-group-fig4` hardly changes with ρ∞ = 0.5 or with another first guess.
+/// Mistakes, each with an experiment that must notice it. Not every experiment notices every one: with steps
+/// of 0.2 s the cantilever of `lie-group-fig4` hardly changes with ρ∞ = 0.5 or with another first guess.
 const NOTICED: &[(Mutation, &str)] = &[
     (Mutation::GyroscopicSign, "lie-algebra-slow-top"),
     (Mutation::Inertia, "lie-algebra-slow-top"),

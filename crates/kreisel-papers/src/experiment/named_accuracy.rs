@@ -1,8 +1,8 @@
-//! An accuracy that is named for a whole run, against exact solutions: is it met, is it not met by far too much work, and is what
-//! the run says of itself true? No paper's figure.
+//! An accuracy that is named for a whole run, against exact solutions: is it met, is it not met by far too
+//! much work, and is what the run says of itself true? No paper's figure.
 //!
-//! The solutions are of another kind: a rod that swings in its angle, the heavy top in the reduced equations on SO(3), both by
-//! extrapolation to round-off, and a mass on a spring in closed form.
+//! The solutions are of another kind: a rod that swings in its angle, the heavy top in the reduced equations
+//! on SO(3), both by extrapolation to round-off, and a mass on a spring in closed form.
 
 use super::motion::{Poses, distance, in_parallel};
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
@@ -20,7 +20,8 @@ const ACCURACIES: [f64; 4] = [1e-2, 1e-3, 1e-4, 1e-5];
 /// Smallest true error in parts of the accuracy: less would be work that nobody asked for.
 const WASTED: f64 = 0.05;
 
-/// Between these, in parts of the true error, is what a run says of its own: never half of it, nor far too much.
+/// Between these, in parts of the true error, is what a run says of its own: never half of it, nor far too
+/// much.
 const HONEST: [f64; 2] = [0.5, 3.0];
 
 /// Times at which motions are compared.
@@ -112,7 +113,8 @@ fn swinging_rod(times: &[f64]) -> Vec<Pose> {
 /// What came of a run.
 struct Found {
     steps: u64,
-    /// The larger of the errors in positions, over the size of the machine or of its way, and angles, in parts of the accuracy.
+    /// The larger of the errors in positions, over the size of the machine or of its way, and angles, in
+    /// parts of the accuracy.
     error: f64,
     /// What the run says of it.
     said: f64,

@@ -2,12 +2,12 @@
 //! differentiation formula, how far Newton's corrections fall, and the condition of its matrix, with
 //! equations and unknowns scaled in four ways.
 //!
-//! The analysis bounds the error of an elimination by the row sums of |A⁻¹| [BottassoBauchauCardona2007, Eq. (6)]:
-//! what perturbations of one size in all equations do to the unknowns. These sums show the powers of h of (11),
-//! (18), (26), (42), (46) and (51), and so do errors of solutions by reflections, which leave errors of one size in all
-//! equations. The corrections themselves are smaller without any scaling:
-//! elimination with partial pivoting makes errors in the constraint, whose row has the factor h, that are h times
-//! those of the bound, so that they fall like those of the left scaling.
+//! The analysis bounds the error of an elimination by the row sums of |A⁻¹| [BottassoBauchauCardona2007, Eq.
+//! (6)]: what perturbations of one size in all equations do to the unknowns. These sums show the powers of h
+//! of (11), (18), (26), (42), (46) and (51), and so do errors of solutions by reflections, which leave errors
+//! of one size in all equations. The corrections themselves are smaller without any scaling: elimination with
+//! partial pivoting makes errors in the constraint, whose row has the factor h, that are h times those of the
+//! bound, so that they fall like those of the left scaling.
 
 use super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use crate::problem::Pendulum;
@@ -92,7 +92,8 @@ fn measure(form: Form, scaling: Scaling, step: f64) -> Result<Measured, Experime
     Ok(measured)
 }
 
-/// Unknowns of the pendulum by field: positions, velocities (with three fields) and multipliers, two, two and one.
+/// Unknowns of the pendulum by field: positions, velocities (with three fields) and multipliers, two, two and
+/// one.
 fn fields(form: Form) -> [Range<usize>; 3] {
     let velocities = if form == Form::ThreeField { 2..4 } else { 2..2 };
     [0..2, velocities.clone(), velocities.end..velocities.end + 1]
@@ -114,11 +115,13 @@ const PLACES: usize = 40;
 /// How far a power of h of such an error may lie from the theory's: it is the mean of 40 random numbers.
 const SOLVED_TOLERANCE: f64 = 0.2;
 
-/// The error of a solution by Householder's reflections, with the rows of the constraints first, in each field: root mean
-/// square in units of ε‖A‖‖z‖, whose bounds are the row sums [BottassoBauchauCardona2007, Eq. (6)].
+/// The error of a solution by Householder's reflections, with the rows of the constraints first, in each
+/// field: root mean square in units of ε‖A‖‖z‖, whose bounds are the row sums [BottassoBauchauCardona2007,
+/// Eq. (6)].
 ///
-/// An elimination with partial pivoting does better than this bound: the row of the constraint has the factor h, and so have
-/// the errors that it makes there. Reflections leave errors of size ε‖A‖ in every row, as the analysis assumes in Eq. (8).
+/// An elimination with partial pivoting does better than this bound: the row of the constraint has the factor
+/// h, and so have the errors that it makes there. Reflections leave errors of size ε‖A‖ in every row, as the
+/// analysis assumes in Eq. (8).
 fn errors_of_solutions(form: Form, scaling: Scaling, step: f64) -> Result<[f64; 3], ExperimentError> {
     let mut squares = [0.0; 3];
     for place in 0..PLACES {
@@ -172,8 +175,8 @@ pub fn fig1(progress: &Progress) -> Result<Outcome, ExperimentError> {
     }
     let falling = found.corrections.windows(2).take_while(|pair| pair[1] < pair[0]).count() + 1;
     outcome.check(Check::within("iterations until corrections stop decreasing", 3.0..=8.0, falling as f64));
-    // Round-off of ε in a position of size one is ε/h² = 0.02 in λ; the published run has 4e-3, a fifth of it, where ε/h³ would be
-    // 2e5. A tenth of it to five times it.
+    // Round-off of ε in a position of size one is ε/h² = 0.02 in λ; the published run has 4e-3, a fifth of
+    // it, where ε/h³ would be 2e5. A tenth of it to five times it.
     let round_off = f64::EPSILON / (WATCHED_STEP * WATCHED_STEP);
     let (last, tail) = (found.last_decreasing, &found.corrections[falling..]);
     outcome.check(Check::within("last decreasing correction", 0.1 * round_off..=5.0 * round_off, last));

@@ -24,7 +24,8 @@ const STRAIGHT: usize = 3;
 /// How far an observed order may lie from the theory's: two, or one, where a part of second order is left.
 const TOLERANCES: [f64; 2] = [0.05, 0.1];
 
-/// A step size of the test problem, and the errors in y, z, a, λ and ψ from an independent implementation, to its last digit.
+/// A step size of the test problem, and the errors in y, z, a, λ and ψ from an independent implementation, to
+/// its last digit.
 const INDEPENDENT: (f64, [f64; 5]) = (0.0125, [6.965e-5, 7.067e-5, 1.802e-4, 1.909e-5, 4.206e-6]);
 const LAST_DIGIT: f64 = 5e-4;
 
@@ -137,7 +138,8 @@ const FACTOR_TOLERANCE: f64 = 0.03;
 /// ρ∞ with which it is followed: α_m is −1/2 and 1/3.
 const FOLLOWED_RADII: [f64; 2] = [0.2, 0.8];
 
-/// Distances in a, λ and ψ after each of some steps between runs with the trivial start a_α = a₀ and with a better one.
+/// Distances in a, λ and ψ after each of some steps between runs with the trivial start a_α = a₀ and with a
+/// better one.
 fn distances_of_starts<D: kreisel::dae::Dae>(
     dae: &D,
     initial: &kreisel::dae::Initial,
@@ -164,14 +166,14 @@ fn distances_of_starts<D: kreisel::dae::Dae>(
     Ok(found)
 }
 
-/// What the trivial start a_α = a₀ leaves: a part rⁿδ₀ with r = |α_m/(1 − α_m)| and δ₀ = ‖a_α − a(t₀ + αh)‖ = O(h)
-/// [JayNegrut2008, Theorem 1]. It is what lies between runs with this start and with one of δ₀ = O(h²).
+/// What the trivial start a_α = a₀ leaves: a part rⁿδ₀ with r = |α_m/(1 − α_m)| and δ₀ = ‖a_α − a(t₀ + αh)‖ =
+/// O(h) [JayNegrut2008, Theorem 1]. It is what lies between runs with this start and with one of δ₀ = O(h²).
 ///
-/// Without constraints r comes out, and with α_m = 0 nothing is left. Constrained directions follow other factors, by
-/// the method's own equations: where [JayNegrut2008, Eqs. (13g), (13i)] fix z, Eq. (13c) leaves
+/// Without constraints r comes out, and with α_m = 0 nothing is left. Constrained directions follow other
+/// factors, by the method's own equations: where [JayNegrut2008, Eqs. (13g), (13i)] fix z, Eq. (13c) leaves
 /// (1 − γ) δ_n + γ δ_{n+1} = O(h²) in a, a factor |1 − γ|/γ; and Eq. (13e) carries errors of λ and ψ on by
-/// α_f/(1 − α_f). With ρ∞ = 0.8 both are larger than r, so that the theorem's r holds for free directions only. In problem
-/// (15) no direction is free.
+/// α_f/(1 − α_f). With ρ∞ = 0.8 both are larger than r, so that the theorem's r holds for free directions
+/// only. In problem (15) no direction is free.
 pub fn theorem1(progress: &Progress) -> Result<Outcome, ExperimentError> {
     progress.expect(2 * FOLLOWED_RADII.len() + 1);
     let panel = Panel::log_y("distance of two starts, h = 1e-3");
@@ -193,8 +195,8 @@ pub fn theorem1(progress: &Progress) -> Result<Outcome, ExperimentError> {
         let found = distances_of_starts(&reactions, &constrained, settings, 30)?;
         let in_a = (1.0 - gamma).abs() / gamma;
         follow(&mut outcome, ("problem (15)", radius), ("a", 0), &found, [1, 6], in_a);
-        // The two factors of reactions are far enough apart with ρ∞ = 0.8, where the larger one is left alone after some
-        // steps; with 0.2 rounding errors come first.
+        // The two factors of reactions are far enough apart with ρ∞ = 0.8, where the larger one is left alone
+        // after some steps; with 0.2 rounding errors come first.
         if radius > 0.5 {
             let in_reactions = alpha_f / (1.0 - alpha_f);
             for quantity in [("λ", 1), ("ψ", 2)] {

@@ -107,10 +107,10 @@ fn norm(values: &[f64]) -> f64 {
 /// Largest and smallest error over the tolerance may differ by this factor.
 const PROPORTIONAL: f64 = 4.0;
 
-/// Steps over fixed ones of equal error, geometric mean over all runs: nothing is to be gained on motions that are equally fast
-/// all the time, and as much lost at most. The slider-crank alone is above it, with 1.8 to 2.2: errors that fixed steps make on
-/// one half of a turn cancel on the other, and the estimate counts the part of the local error that the constraints take away
-/// again.
+/// Steps over fixed ones of equal error, geometric mean over all runs: nothing is to be gained on motions
+/// that are equally fast all the time, and as much lost at most. The slider-crank alone is above it, with 1.8
+/// to 2.2: errors that fixed steps make on one half of a turn cancel on the other, and the estimate counts
+/// the part of the local error that the constraints take away again.
 const EFFICIENT: f64 = 1.5;
 
 /// Largest part of steps taken back, over all tolerances.
@@ -119,7 +119,8 @@ const TAKEN_BACK: f64 = 0.03;
 /// Times at which errors are looked at: at a single one they may be nothing by chance.
 const TIMES: usize = 40;
 
-/// Rows of the work-precision table: tolerances for a problem and a method. Gives the steps over fixed ones of equal error.
+/// Rows of the work-precision table: tolerances for a problem and a method. Gives the steps over fixed ones
+/// of equal error.
 fn rows(
     outcome: &mut Outcome,
     panel: usize,

@@ -37,8 +37,8 @@ const LINKS: &str = "
     point = ['0.48*(i + 1)', '0.6*(i + 1)', '0.64*(i + 1)']
 ";
 
-/// A soft beam on a body on a ball joint: one on its own node would hold without rounding errors. Two nodes an element are as
-/// many unknowns as the chains have.
+/// A soft beam on a body on a ball joint: one on its own node would hold without rounding errors. Two nodes
+/// an element are as many unknowns as the chains have.
 const BEAM: &str = "
     [[body]]
     name = 'hub'

@@ -1,4 +1,5 @@
-//! Mistakes made on purpose, for tests that ask whether an experiment notices them. Nothing of it is in a program.
+//! Mistakes made on purpose, for tests that ask whether an experiment notices them. Nothing of it is in a
+//! program.
 
 use std::cell::Cell;
 

@@ -210,8 +210,8 @@ impl Integration<'_> {
                 report.iterations = iterations;
                 let error = self.scheme.error(&self.tools, &self.state, step, &self.trial, control);
                 report.error = error.size;
-                // A turn counts like an error of the same order that is 1 where it is too large: the step keeps
-                // away from it as it does from the tolerance.
+                // A turn counts like an error of the same order that is 1 where it is too large: the step
+                // keeps away from it as it does from the tolerance.
                 let turn = self.unsteady_turn(control.turn_part);
                 let by_turn =
                     turn.map_or(0.0, |turn| (turn.part() / control.turn_part).powf(f64::from(error.order)));
@@ -246,8 +246,8 @@ impl Integration<'_> {
         self.tools.stepper.0.error_constant.map(|constant| constant(&self.tools.settings.parameters))
     }
 
-    /// The largest turn of the step that was computed, if it is worth a thought and not steady, where turns may have this part of
-    /// what the method follows.
+    /// The largest turn of the step that was computed, if it is worth a thought and not steady, where turns
+    /// may have this part of what the method follows.
     fn unsteady_turn(&self, part: f64) -> Option<NodeTurn> {
         let Self { state, trial, tools, .. } = self;
         let ends = Ends { from: &state.now, to: &trial.values, increment: &trial.increment };

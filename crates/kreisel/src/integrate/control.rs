@@ -57,11 +57,11 @@ pub struct ErrorControl {
     pub initial_step: Option<f64>,
     /// Time in s for which the motion is looked at, the length of a run: a first step is taken from it.
     pub horizon: f64,
-    /// Largest turn of a step in parts of what the method follows: 1, or less for a run that is to have smaller errors than
-    /// another, whatever limits its steps.
+    /// Largest turn of a step in parts of what the method follows: 1, or less for a run that is to have
+    /// smaller errors than another, whatever limits its steps.
     pub turn_part: f64,
-    /// Error that the whole run is to have, by which `auto` chooses a method: `rtol`, unless it is one of several runs by which an
-    /// accuracy is reached.
+    /// Error that the whole run is to have, by which `auto` chooses a method: `rtol`, unless it is one of
+    /// several runs by which an accuracy is reached.
     pub goal: f64,
 }
 

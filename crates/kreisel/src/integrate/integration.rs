@@ -98,8 +98,8 @@ pub struct StepReport {
     pub error_constant: Option<f64>,
     /// Order of that method.
     pub order: u32,
-    /// Into how many pieces it is to be cut for a rule of second order to be as good as the motion: methods of high
-    /// order take large steps. 0 for a step that nobody watches.
+    /// Into how many pieces it is to be cut for a rule of second order to be as good as the motion: methods
+    /// of high order take large steps. 0 for a step that nobody watches.
     pub pieces: u32,
 }
 

@@ -499,8 +499,8 @@ impl MachineBuilder {
         }
     }
 
-    /// Named expressions must mean something, used or not. One mistake spoils all that use it, so the first is
-    /// enough.
+    /// Named expressions must mean something, used or not. One mistake spoils all that use it, so the first
+    /// is enough.
     fn check_expressions(&self, document: &Document) -> Result<(), ModelErrors> {
         let known = |name: &str| is_shown(name, self) || self.signals().is_outside_quantity(name);
         let candidates = || shown_names(self);

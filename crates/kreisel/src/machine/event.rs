@@ -157,8 +157,8 @@ const FINE_PARTS: usize = 128;
 /// How near to zero, beside the range of the values, the polynomial must come for a closer look. A choice:
 /// the polynomial of a step that follows the motion is far better than a tenth.
 const CLOSE: f64 = 0.1;
-/// A passage is a pole if the values around it grow by more than this factor in the later half of the halvings;
-/// those of a jump stay.
+/// A passage is a pole if the values around it grow by more than this factor in the later half of the
+/// halvings; those of a jump stay.
 const POLE: f64 = 4.0;
 /// Part of a bracket that a guess keeps from its ends, so that each guess shortens it by as much at least.
 const MARGIN: f64 = 1e-3;

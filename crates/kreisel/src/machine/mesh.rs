@@ -25,8 +25,8 @@ use crate::lie::{Pose, Vector3, Vector6, se3};
 use crate::solve::block::BlockMatrix;
 use crate::solve::linear::LinearSolver;
 
-/// Errors below this part of the displacement are not told. A choice: what the estimate itself may be off by is
-/// larger, and few models know their stiffness to a hundredth.
+/// Errors below this part of the displacement are not told. A choice: what the estimate itself may be off by
+/// is larger, and few models know their stiffness to a hundredth.
 const TOLD: f64 = 0.01;
 /// Errors below this part of the length are rounding: the middles of halved elements are found to 1e-10.
 const ROUNDING: f64 = 1e-9;
@@ -80,7 +80,8 @@ impl Machine {
             .unwrap_or_default()
     }
 
-    /// What is worth telling of these errors, the displacement being at least that of `displacements`, beam by beam.
+    /// What is worth telling of these errors, the displacement being at least that of `displacements`, beam
+    /// by beam.
     pub(crate) fn mesh_notes(&self, at: &Point, rate: f64, displacements: &mut Vec<f64>) -> Notes {
         let mut notes = Notes::default();
         let beams = self.frames().beams();

@@ -78,8 +78,8 @@ pub enum ValueKind {
     Vector3(Dimension),
     /// An array of numbers; its length is one of these, or any if there are none.
     Numbers(Dimension, &'static [usize]),
-    /// Rows of numbers: how many rows (any number of them if zero), and how many numbers in each (as many as in
-    /// the first if zero).
+    /// Rows of numbers: how many rows (any number of them if zero), and how many numbers in each (as many as
+    /// in the first if zero).
     Matrix(Dimension, usize, usize),
     /// A symmetric 3×3 matrix: three numbers xx, yy, zz; six numbers xx, yy, zz, xy, xz, yz; or its rows.
     Symmetric3(Dimension),

@@ -101,7 +101,8 @@ impl Axis {
         at(piece, (argument - self.knots[piece]) / self.width(piece), None)
     }
 
-    /// What the values and the curvatures at both ends of the piece contribute to a derivative of the function there.
+    /// What the values and the curvatures at both ends of the piece contribute to a derivative of the
+    /// function there.
     fn weights(&self, place: &AxisPlace, order: u8) -> [f64; 4] {
         let Some(beyond) = place.beyond else { return cubic(place, order) };
         match (self.outside, order) {
@@ -132,8 +133,8 @@ impl Axis {
             solve_tridiagonal(&rows, &mut right);
             return right;
         }
-        // The equation of the seam couples the two pieces beside it. The curvature there is found such that it
-        // holds: with m₀ at both ends the others are those for m₀ = 0 and m₀ times those for m₀ = 1.
+        // The equation of the seam couples the two pieces beside it. The curvature there is found such that
+        // it holds: with m₀ at both ends the others are those for m₀ = 0 and m₀ times those for m₀ = 1.
         let (before, after) = (self.width(count - 2), self.width(0));
         let mut by_seam = vec![0.0; count];
         (by_seam[0], by_seam[count - 1]) = (1.0, 1.0);
@@ -405,8 +406,8 @@ impl TableFunction {
         }
     }
 
-    /// The value, or a derivative of some orders by both arguments; a function of one number looks at the first
-    /// alone. Allocates nothing.
+    /// The value, or a derivative of some orders by both arguments; a function of one number looks at the
+    /// first alone. Allocates nothing.
     pub fn derivative(&self, arguments: [f64; 2], orders: [u8; 2]) -> f64 {
         match self {
             Self::Line(table) => table.derivative(arguments[0], orders[0]),

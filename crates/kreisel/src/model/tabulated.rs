@@ -1,11 +1,12 @@
-//! `[[table]]`: a function that a model gives by points, in the file itself or in a table of numbers beside it.
+//! `[[table]]`: a function that a model gives by points, in the file itself or in a table of numbers beside
+//! it.
 //!
 //! Expressions call it by its name. It stands in this layer, not with the other kinds of parts, because
 //! expressions of all parts may use it: tables are read before anything else.
 //!
 //! A file has its numbers in columns, separated by commas, semicolons or tabs. A first row of words names the
-//! columns, perhaps with units in brackets: `angle [deg], pressure [kPa]`. A grid has the values of y in its first
-//! row and those of x in its first column. Empty lines and lines that begin with `#` do not count.
+//! columns, perhaps with units in brackets: `angle [deg], pressure [kPa]`. A grid has the values of y in its
+//! first row and those of x in its first column. Empty lines and lines that begin with `#` do not count.
 
 use super::document::{Part, read_beside};
 use super::error::{Mistake, ModelError, ModelErrors};

@@ -16,9 +16,9 @@ pub(super) const WRONG: f64 = 1e-8;
 
 /// Eigenvalues and eigenvectors of any real matrix; `None` if the iteration fails.
 ///
-/// The matrix is balanced first, so that the result does not depend on units: coordinates are scaled by powers
-/// of two until rows and columns are alike [BaiDemmelDongarraRuheVanDerVorst2000, §7.2.2]. It goes to faer as a
-/// complex one: for repeated complex pairs of a real matrix faer 0.24 returns vectors that are no
+/// The matrix is balanced first, so that the result does not depend on units: coordinates are scaled by
+/// powers of two until rows and columns are alike [BaiDemmelDongarraRuheVanDerVorst2000, §7.2.2]. It goes to
+/// faer as a complex one: for repeated complex pairs of a real matrix faer 0.24 returns vectors that are no
 /// eigenvectors.
 pub(super) fn general(matrix: &DMatrix<f64>) -> Option<Eigenpairs> {
     let size = matrix.nrows();
@@ -81,8 +81,8 @@ fn balance(matrix: &DMatrix<f64>) -> (DMatrix<f64>, Vec<f64>) {
     (balanced, scales)
 }
 
-/// Eigenvalues, ascending, and orthonormal eigenvectors (as columns) of a symmetric matrix, of which the lower
-/// half is read; `None` if the iteration fails.
+/// Eigenvalues, ascending, and orthonormal eigenvectors (as columns) of a symmetric matrix, of which the
+/// lower half is read; `None` if the iteration fails.
 pub(super) fn symmetric(matrix: &DMatrix<f64>) -> Option<(Vec<f64>, DMatrix<f64>)> {
     let size = matrix.nrows();
     if matrix.iter().any(|value| !value.is_finite()) {

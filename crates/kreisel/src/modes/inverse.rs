@@ -7,8 +7,8 @@
 //!
 //! Rows and columns are scaled alike, so that the diagonal of the first block and the norms of the rows of B
 //! are about 1 whatever the units. The small δ makes the matrix regular where constraints depend on others; a
-//! solution is refined against δ = 0, which takes one or two rounds, because the constraints may always be met
-//! (x = 0 meets them).
+//! solution is refined against δ = 0, which takes one or two rounds, because the constraints may always be
+//! met (x = 0 meets them).
 //!
 //! For a symmetric first block A the number of negative eigenvalues of the whole is that of A on the
 //! motions which the constraints leave free, and one for each constraint: by Sylvester's law of inertia it
@@ -91,8 +91,8 @@ impl ShiftedFactors {
         unknowns
     }
 
-    /// The same with the force less Bᵀμ. Away from rest reactions may be far larger than what moves the machine, and what
-    /// round-off leaves of B x must not meet them in products.
+    /// The same with the force less Bᵀμ. Away from rest reactions may be far larger than what moves the
+    /// machine, and what round-off leaves of B x must not meet them in products.
     pub fn solve_without_reactions(&mut self, force: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let mut unknowns = self.unknowns(force);
         let mut multipliers = unknowns.clone();
@@ -197,8 +197,8 @@ fn symmetrise(matrix: &mut BlockMatrix, groups: usize) {
     }
 }
 
-/// Factors of rows and columns, powers of two: those of coordinates by the diagonal, or by the least stiffness
-/// where that is larger, the others by the norm of their rows.
+/// Factors of rows and columns, powers of two: those of coordinates by the diagonal, or by the least
+/// stiffness where that is larger, the others by the norm of their rows.
 fn scales(matrix: &BlockMatrix, least: &[f64]) -> Vec<f64> {
     let coordinates = least.len();
     let power = |square: f64| match square > 0.0 && square.is_finite() {

@@ -29,8 +29,8 @@ pub struct Linearized {
     pub(super) equations: Vec<String>,
 }
 
-/// Part of the largest entry below which matrices count as symmetric, or as zero: round-off. More would hide the
-/// damping and the turning of slow modes, whose stiffness may be 1e-9 of the largest entry.
+/// Part of the largest entry below which matrices count as symmetric, or as zero: round-off. More would hide
+/// the damping and the turning of slow modes, whose stiffness may be 1e-9 of the largest entry.
 const NEGLIGIBLE: f64 = 1e-13;
 
 /// Round-off of a force beside one product of stiffness and size: some of it in each of the terms of a row.
@@ -168,7 +168,8 @@ fn asymmetry(matrix: &BlockMatrix, scaled: impl Fn(f64, usize, usize) -> f64) ->
     largest
 }
 
-/// Shows row, column and value of the entries of A − Aᵀ where A has an entry, and whether it has one opposite.
+/// Shows row, column and value of the entries of A − Aᵀ where A has an entry, and whether it has one
+/// opposite.
 fn for_each_difference(matrix: &BlockMatrix, mut show: impl FnMut(usize, usize, f64, bool)) {
     let pattern = matrix.pattern();
     for (block, row, column) in pattern.blocks() {

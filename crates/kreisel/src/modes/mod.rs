@@ -105,8 +105,8 @@ pub struct Mode {
     /// Part of the kinetic energy (of the motion, where there is no mass) in each node; they add up to 1, or
     /// are zero where only states change.
     pub shares: Vec<f64>,
-    /// How good the mode is: the size of its correction beside its own, in energy (with states, that of A y − s y
-    /// beside A and y). The error of an undamped eigenvalue is the square of it.
+    /// How good the mode is: the size of its correction beside its own, in energy (with states, that of A y −
+    /// s y beside A and y). The error of an undamped eigenvalue is the square of it.
     pub residual: f64,
 }
 

@@ -84,8 +84,8 @@ const ROUND_OFF: f64 = 8.0 * f64::EPSILON;
 /// ten digits.
 const SHIFT_ROUND_OFF: f64 = 1e-10;
 
-/// λ beside the largest ratio of stiffness to mass that is nothing: frequencies 1e-10 times the largest, which
-/// round-off in a reaction gives a body on a slide.
+/// λ beside the largest ratio of stiffness to mass that is nothing: frequencies 1e-10 times the largest,
+/// which round-off in a reaction gives a body on a slide.
 const NOTHING: f64 = 1e-20;
 
 /// Undamped modes in the space in which they were found: λ ascending.
@@ -133,8 +133,8 @@ impl Linearized {
         if largest > 0.0 { largest } else { 1.0 }
     }
 
-    /// Largest ratio to the masses of an entry of the symmetric stiffness that its diagonal does not hold, in 1/s²: what
-    /// accelerations put there, against which constraints act.
+    /// Largest ratio to the masses of an entry of the symmetric stiffness that its diagonal does not hold, in
+    /// 1/s²: what accelerations put there, against which constraints act.
     fn moving_square(&self) -> f64 {
         let size = self.velocity_count();
         let (mut mass, mut stiffness) = (vec![0.0; size], vec![0.0; size]);
@@ -416,9 +416,9 @@ impl Linearized {
         Ok(Found { pairs: self.settled(pairs, square), unlisted: 0, count: counted, limit: GOAL })
     }
 
-    /// How far the energy of a motion by its stored forces is from that by a product with the stiffness, beyond
-    /// the round-off of the product: combinations of vectors that nearly depend on others need not be what
-    /// their forces say.
+    /// How far the energy of a motion by its stored forces is from that by a product with the stiffness,
+    /// beyond the round-off of the product: combinations of vectors that nearly depend on others need not be
+    /// what their forces say.
     fn inconsistency(&self, motion: &RitzMotion, square: f64) -> f64 {
         let x = &motion.x;
         let size: Vec<f64> = x.iter().map(|value| value.norm()).collect();

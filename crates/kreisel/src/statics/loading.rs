@@ -23,7 +23,8 @@ const NEAR: f64 = 1e-6;
 /// for load steps; there is no record to keep of these.
 const MIN_RELEASE: f64 = 1e-3;
 
-/// Brings the machine to the target: at once where it is drawn under its loads, or in steps from where it rests without.
+/// Brings the machine to the target: at once where it is drawn under its loads, or in steps from where it
+/// rests without.
 pub(super) fn load(
     problem: &mut Problem,
     start: Equilibrium,
@@ -41,7 +42,8 @@ pub(super) fn load(
     let slope = problem.norm(&problem.load_correction[..problem.shape.velocity_count()]);
     let rests = unloaded.as_ref().is_some_and(|solved| problem.largest(&solved.motion) <= NEAR);
     if is_loaded && !rests && settings.load_steps == 1 {
-        // Preloads may carry the loads: the machine stands near its equilibrium, and far from one without loads.
+        // Preloads may carry the loads: the machine stands near its equilibrium, and far from one without
+        // loads.
         let guess = Equilibrium { load_factor: settings.target, ..start.clone() };
         match problem.settled(&guess, settings) {
             Ok(solved) if problem.largest_turn(&solved.motion) <= MAX_TURN => {
@@ -114,7 +116,8 @@ impl Ramp {
         }
         let target = settings.target;
         let count = if self.is_loaded { settings.load_steps } else { 1 };
-        // As many steps are taken as were asked for; where one is too long it is cut, and what is left of it grows again.
+        // As many steps are taken as were asked for; where one is too long it is cut, and what is left of it
+        // grows again.
         let (mut done, mut reached, mut step) = (0, 0.0, 1.0);
         loop {
             let end = (done + 1) as f64 / count as f64;
@@ -171,8 +174,8 @@ impl Problem<'_> {
             .and_then(|solved| self.with_new_couplings(solved, settings))
     }
 
-    /// Brings the machine to its loads from a configuration whose forces do not balance: what is missing is added, and let go
-    /// step by step. Loads and preloads then grow together.
+    /// Brings the machine to its loads from a configuration whose forces do not balance: what is missing is
+    /// added, and let go step by step. Loads and preloads then grow together.
     fn release(&mut self, start: &Equilibrium, settings: &StaticSettings) -> Result<Solved, Failure> {
         let mut now = Equilibrium { load_factor: settings.target, ..start.clone() };
         self.hold(&now)?;

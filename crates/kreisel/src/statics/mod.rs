@@ -6,11 +6,11 @@
 //! g(q, 0, c, λ, t₀) + (μ − 1) p(q) + Bᵀ(q) λ = 0,   Φ(q, t₀) = 0,   h(q, 0, c, λ, t₀) = 0
 //! ```
 //!
-//! for q, λ and the states c, where p is the part of g that applied loads make, [`crate::dae::Wanted::loads`],
-//! and μ the load factor. Forces, moments and gravity grow with μ; springs, their preload, and drives do not. Newton's
-//! increments are elements of the Lie algebra, q ∘ exp(δ̃), with the exact tangent; a step is accepted if the
-//! next correction would be smaller
-//! [Deuflhard2011, Sec. 3.3], a test that does not depend on how stiff a part is.
+//! for q, λ and the states c, where p is the part of g that applied loads make,
+//! [`crate::dae::Wanted::loads`], and μ the load factor. Forces, moments and gravity grow with μ; springs,
+//! their preload, and drives do not. Newton's increments are elements of the Lie algebra, q ∘ exp(δ̃), with
+//! the exact tangent; a step is accepted if the next correction would be smaller [Deuflhard2011, Sec. 3.3], a
+//! test that does not depend on how stiff a part is.
 //!
 //! - [`StaticSettings::target`] is reached at once from a machine that is drawn under its loads, else in load steps, which are cut where
 //!   the iteration fails.
@@ -69,7 +69,8 @@ impl Default for StaticSettings {
 pub struct PathSettings {
     /// Most points on the path.
     pub max_points: usize,
-    /// Largest move of a node from point to point, in lengths of the system or rad; fitted to the path if not given.
+    /// Largest move of a node from point to point, in lengths of the system or rad; fitted to the path if not
+    /// given.
     pub max_step: Option<f64>,
 }
 

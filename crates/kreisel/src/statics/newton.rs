@@ -5,9 +5,10 @@
 //! residual it does not mind that a bent beam is stretched a little on the way, which its large axial
 //! stiffness would turn into a large force.
 //!
-//! For the same reason the matrix takes section forces not from where a correction has led but from where it should have led:
-//! those of the first guess, and then as they follow the corrections to first order. That is Newton's method for forces and
-//! motions as separate unknowns [MagisanoLeonettiGarcea2017, Sec. 3], as in the steps of a motion.
+//! For the same reason the matrix takes section forces not from where a correction has led but from where it
+//! should have led: those of the first guess, and then as they follow the corrections to first order. That is
+//! Newton's method for forces and motions as separate unknowns [MagisanoLeonettiGarcea2017, Sec. 3], as in
+//! the steps of a motion.
 
 use super::Equilibrium;
 use super::problem::{Problem, Undetermined};
@@ -167,8 +168,8 @@ impl Problem<'_> {
 
     /// Whether the correction at a trial is shorter with the matrix of the trial itself.
     ///
-    /// Where a part is nearly rigid, a force that is left in it points a little aside of where the last matrix has its stiffness,
-    /// and those factors find a large correction in what is soft.
+    /// Where a part is nearly rigid, a force that is left in it points a little aside of where the last
+    /// matrix has its stiffness, and those factors find a large correction in what is soft.
     fn next_matrix_agrees(
         &mut self,
         solved: &Solved,

@@ -1,9 +1,9 @@
 //! The path of equilibria by its arc length.
 //!
 //! A step goes a distance along the tangent of the path and corrects at right angles to it, with the load
-//! factor as one more unknown
-//! [Riks1979, pp. 529–551], [Crisfield1981, pp. 55–62]. The tangent points the way the last one did, so that it goes on where the load falls. Distances are
-//! those of the motion alone, in lengths of the system and rad.
+//! factor as one more unknown [Riks1979, pp. 529–551], [Crisfield1981, pp. 55–62]. The tangent points the way
+//! the last one did, so that it goes on where the load falls. Distances are those of the motion alone, in
+//! lengths of the system and rad.
 
 use super::loading::{accept, explain};
 use super::newton::{Border, Failure, Solved};
@@ -133,7 +133,8 @@ impl Follower<'_, '_> {
 
     /// By how much the next distance is longer: as much as the path is straight.
     ///
-    /// The number of iterations says little: nearly rigid shear or stretch makes them many however short the way is.
+    /// The number of iterations says little: nearly rigid shear or stretch makes them many however short the
+    /// way is.
     fn growth(&self, from: &PathPoint, to: &PathPoint, iterations: usize) -> f64 {
         let change: Vec<f64> = to.tangent.iter().zip(&from.tangent).map(|(to, from)| to - from).collect();
         let most = if iterations > MANY_ITERATIONS { 0.7 } else { 1.5 };

@@ -36,7 +36,8 @@ pub(super) struct Problem<'d> {
     pub spin: Vector6,
     /// Stiffness against lengths and angles that is added to K, in mean stiffnesses.
     pub shift: f64,
-    /// Whether the matrix is to hold the section forces that the point remembers in place of those of its configuration.
+    /// Whether the matrix is to hold the section forces that the point remembers in place of those of its
+    /// configuration.
     pub takes_remembered_forces: bool,
     /// Forces and rates that are taken off, and the part of them that is.
     held: Vec<f64>,
@@ -150,7 +151,8 @@ impl<'d> Problem<'d> {
         at.values.memory = memory;
     }
 
-    /// Lets remembered section forces follow the corrections since a configuration at which the matrix was factored.
+    /// Lets remembered section forces follow the corrections since a configuration at which the matrix was
+    /// factored.
     pub fn follow(&self, configuration: &[f64], at: &mut Equilibrium) {
         let mut memory = at.values.memory.clone();
         let before = Point { configuration, ..at.point() };

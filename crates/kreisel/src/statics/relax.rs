@@ -14,14 +14,15 @@ const FIRST_SHIFT: f64 = 1.0;
 const MAX_SHIFT: f64 = 1e3;
 /// Smallest shift, in mean stiffnesses.
 const MIN_SHIFT: f64 = 1e-12;
-/// Longest step, in lengths of the system and rad: what turns is stretched by half the square of it, and a rope must not be pulled by
-/// more than it carries.
+/// Longest step, in lengths of the system and rad: what turns is stretched by half the square of it, and a
+/// rope must not be pulled by more than it carries.
 const LONGEST: f64 = 0.03;
 /// Steps this small let Newton's iteration try, every so many steps.
 const SMALL: f64 = 0.02;
 const TRIES: usize = 4;
-/// A step is cut until the next correction by the same factors is at most this many times its own: what turns is stretched, and
-/// where its bending stiffness is next to nothing the pull that this makes throws everything about.
+/// A step is cut until the next correction by the same factors is at most this many times its own: what turns
+/// is stretched, and where its bending stiffness is next to nothing the pull that this makes throws
+/// everything about.
 const MAX_GROWTH: f64 = 2.0;
 /// Smallest part of a step that is tried.
 const MIN_PART: f64 = 1e-3;
@@ -31,8 +32,9 @@ const MAX_STEPS: usize = 8000;
 impl Problem<'_> {
     /// Glides from a configuration to an equilibrium at its load factor.
     ///
-    /// The shift falls from step to step; it rises where a step goes uphill, because K + σD is not definite, where it would
-    /// be longer than allowed, where it had to be cut, and where it is much longer than the last.
+    /// The shift falls from step to step; it rises where a step goes uphill, because K + σD is not definite,
+    /// where it would be longer than allowed, where it had to be cut, and where it is much longer than the
+    /// last.
     pub fn relax(&mut self, start: &Equilibrium, settings: &StaticSettings) -> Result<Solved, Failure> {
         let mut now = start.clone();
         let mut shift = FIRST_SHIFT;

@@ -1,9 +1,10 @@
 //! Whether an equilibrium is stable.
 //!
-//! Conservative forces have a symmetric stiffness K in equilibrium. The machine stays where it is if K is positive on the motions
-//! that the constraints leave free: the matrix [K Bᵀ; B −δ] then has one negative eigenvalue for each constraint and no more,
-//! by Sylvester's law of inertia. Every further one is a direction in which a small push lets the machine move away. Where K is
-//! not symmetric (forces that follow) or states and spin take part, K alone does not decide, and nothing is said.
+//! Conservative forces have a symmetric stiffness K in equilibrium. The machine stays where it is if K is
+//! positive on the motions that the constraints leave free: the matrix [K Bᵀ; B −δ] then has one negative
+//! eigenvalue for each constraint and no more, by Sylvester's law of inertia. Every further one is a
+//! direction in which a small push lets the machine move away. Where K is not symmetric (forces that follow)
+//! or states and spin take part, K alone does not decide, and nothing is said.
 
 use std::sync::Arc;
 
@@ -77,7 +78,8 @@ impl Problem<'_> {
         Some((negative, factors))
     }
 
-    /// The direction in which energy falls most, by inverse iteration with a shift just beyond its eigenvalue.
+    /// The direction in which energy falls most, by inverse iteration with a shift just beyond its
+    /// eigenvalue.
     fn lowest_direction(&mut self, at: &Equilibrium) -> Option<Vec<f64>> {
         let (mut low, mut high) = (NEUTRAL, 1.0);
         for _ in 0..SHIFTS {

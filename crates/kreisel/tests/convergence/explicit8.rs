@@ -68,8 +68,9 @@ pub(crate) fn top_errors(group: Group, state: &Values, exact: &TopSolution) -> E
     ]
 }
 
-/// The heavy top on SO(3)×R³ with its equations in fixed axes, Φ = R X − x, in place of axes of the body. Where
-/// constraints hold it is the same motion; stages of a step are beside them by its error, and there it is another one.
+/// The heavy top on SO(3)×R³ with its equations in fixed axes, Φ = R X − x, in place of axes of the body.
+/// Where constraints hold it is the same motion; stages of a step are beside them by its error, and there it
+/// is another one.
 struct FixedAxes(HeavyTop);
 
 impl Dae for FixedAxes {
@@ -184,8 +185,8 @@ fn errors_within_steps(group: Group, step: f64) -> Errors {
     worst
 }
 
-/// An independent implementation found 9.2e-9, 2.4e-9 and 1.3e-7 with 5 ms on SO(3)×R³; where it looked within steps
-/// is not known.
+/// An independent implementation found 9.2e-9, 2.4e-9 and 1.3e-7 with 5 ms on SO(3)×R³; where it looked
+/// within steps is not known.
 #[test]
 fn values_within_steps_are_of_order_eight() {
     let found = [5e-3, 2.5e-3].map(|step| errors_within_steps(Group::So3xR3, step));
@@ -379,7 +380,8 @@ fn check_orders(name: &str, machine: &Machine, end: f64, steps: u32, other_steps
     let other = errors(&space, &found[2][3], &extrapolated(machine, end, other_steps));
     assert!(orders(changes[0], changes[1]).iter().all(|order| *order > 7.5), "{name}: {changes:?}");
     assert!(other[0] < 1e-9 && other[1] < 1e-9, "{name}: {other:?}");
-    // Reactions that redundant joints share have the rounding of the other method, divided by a compliance of 1e-9.
+    // Reactions that redundant joints share have the rounding of the other method, divided by a compliance of
+    // 1e-9.
     let limit = if name.starts_with("spatial") { 1e-5 } else { 1e-9 };
     assert!(other[2] < limit, "{name}: {other:?}");
 }

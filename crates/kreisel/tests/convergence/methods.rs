@@ -29,7 +29,8 @@ fn by_error(method: Method, rtol: f64, horizon: f64) -> Integrator {
     Integrator::with(settings(method, horizon).with_error_control(ErrorControl::new(rtol, horizon)))
 }
 
-/// With ρ∞ = 0.5: what starting values leave in the columns, which is not of their expansion, dies out like 0.5^n.
+/// With ρ∞ = 0.5: what starting values leave in the columns, which is not of their expansion, dies out like
+/// 0.5^n.
 fn extrapolated(columns: Columns, step: f64) -> Integrator {
     let settings = settings(EXTRAPOLATED, step).with_parameters(Parameters::chung_hulbert(0.5).unwrap());
     Integrator::with(settings.with_option(columns))
@@ -94,8 +95,8 @@ fn check_machine(name: &str, machine: &Machine, end: f64, steps: u32) {
             errors(&space, &found, &exact)
         });
         let seen = orders(found[0], found[1]);
-        // Reactions that redundant joints share have the rounding of `index2`, divided by a compliance of 1e-9.
-        // In the spatial one, which moves by its proportions alone, there is nothing else left.
+        // Reactions that redundant joints share have the rounding of `index2`, divided by a compliance of
+        // 1e-9. In the spatial one, which moves by its proportions alone, there is nothing else left.
         let of_reactions = if name.contains("spatial") { f64::INFINITY } else { 1e-5 };
         let rounding = [1e-12, 1e-12, if name.contains("loop") { of_reactions } else { 1e-11 }];
         // With two columns reactions of the driven arm on SE(3) keep the order of `index2`.
@@ -171,7 +172,8 @@ fn states_are_extrapolated_too() {
     }
 }
 
-/// A stiff spring costs no order; an implementation in another language found q 9.1e-9 to 9.3e-9 with 400 and 200 steps of one run each.
+/// A stiff spring costs no order; an implementation in another language found q 9.1e-9 to 9.3e-9 with 400 and
+/// 200 steps of one run each.
 #[test]
 fn stiff_springs_are_extrapolated() {
     for stiffness in [1e4, 1e6] {
@@ -292,8 +294,8 @@ fn extrapolated_is_of_order_four_within_steps() {
     let found = [1e-3, 5e-4].map(|step| {
         let mut run = extrapolated(Columns::Three, step).start(&top, top.initial()).unwrap();
         let (mut values, mut worst) = (Values::zeros(&top.shape()), [0.0; 3]);
-        // Starting values leave an error of second order in the accelerations and multipliers of the columns, which dies out like
-        // 0.5^n in n steps: here it has.
+        // Starting values leave an error of second order in the accelerations and multipliers of the columns,
+        // which dies out like 0.5^n in n steps: here it has.
         run.advance(0.2).unwrap();
         for _ in 0..(0.05 / step).round() as usize {
             run.step().unwrap();
@@ -392,8 +394,8 @@ const BALL: &str = "
     point = [0, 0, 0]
 ";
 
-/// Largest deviations of the energy in the first and in the last tenth of a run with steps of 5 ms, and the mean of the last tenth
-/// less that of the first.
+/// Largest deviations of the energy in the first and in the last tenth of a run with steps of 5 ms, and the
+/// mean of the last tenth less that of the first.
 fn energy_of_bar(group: &str, steps: u32) -> [f64; 3] {
     let machine = with_group(BALL, group);
     let energy = |values: &Values| {

@@ -47,8 +47,8 @@ fn calibration(name: &str, own: &[(&str, &str)], fine: &[(&str, &str)], pause: f
 
 #[test]
 fn estimates_of_smooth_motions_are_sharp() {
-    // The reference has an error of 1/256 of the run's, beside which a twentieth is left for terms of higher order and for
-    // the times at which motions are compared.
+    // The reference has an error of 1/256 of the run's, beside which a twentieth is left for terms of higher
+    // order and for the times at which motions are compared.
     for (name, step, fine, pause) in [
         ("heavy-top", "0.5 ms", "0.03125 ms", 0.004),
         ("rolling-disc", "2 ms", "0.125 ms", 0.016),
@@ -109,7 +109,8 @@ fn an_estimate_beyond_a_fiftieth_of_the_range_is_a_doubt_with_the_time_from_whic
     assert!((1.0..5.0).contains(&until), "{until}");
 }
 
-/// A coarse beam of three elements, drawn off its joint, whose load comes slowly: its mesh is told on the way, not at the start.
+/// A coarse beam of three elements, drawn off its joint, whose load comes slowly: its mesh is told on the
+/// way, not at the start.
 const COARSE_BEAM: &str = "
     [simulation]
     end-time = 1
@@ -155,8 +156,8 @@ fn what_is_told_of_a_run_that_goes_on_is_what_is_told_of_the_whole() {
     }
 }
 
-/// True errors of a run with an accuracy against one of small fixed steps, another method and another group, in units of the
-/// accuracy; and what is said of the run.
+/// True errors of a run with an accuracy against one of small fixed steps, another method and another group,
+/// in units of the accuracy; and what is said of the run.
 fn met(name: &str, accuracy: f64, end: f64, steps: f64) -> (f64, JobOutcome) {
     let [wanted, end_time, step] = [accuracy, end, end / steps].map(|number| format!("{number:e}"));
     let (motion, outcome) =
@@ -189,7 +190,8 @@ fn an_accuracy_is_met_by_whoever_claims_it() {
         let found = outcome.accuracy.unwrap();
         assert_eq!(found.wanted, Some(accuracy), "{name}");
         assert!(error <= 1.0, "{name}: {error} of the accuracy");
-        // What is reported is never half of what is true, in so far as a reference of second order tells that.
+        // What is reported is never half of what is true, in so far as a reference of second order tells
+        // that.
         if error < REFERENCE {
             continue;
         }
@@ -201,7 +203,8 @@ fn an_accuracy_is_met_by_whoever_claims_it() {
     }
 }
 
-/// Errors of few large steps scatter, and turns may limit the steps of all runs alike: the models in which estimates were once too small.
+/// Errors of few large steps scatter, and turns may limit the steps of all runs alike: the models in which
+/// estimates were once too small.
 #[test]
 fn what_is_reported_of_few_large_steps_is_never_half_of_what_is_true() {
     for name in

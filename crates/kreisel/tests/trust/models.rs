@@ -11,7 +11,8 @@ use kreisel::run::{Job, JobOutcome};
 
 /// Keys that a model names for a reason only.
 const REASONED: [&str; 4] = ["step", "method", "rtol", "group"];
-/// What positions, in lengths of the machine or of its way, and angles, in rad, are promised to without settings.
+/// What positions, in lengths of the machine or of its way, and angles, in rad, are promised to without
+/// settings.
 const ACCURACY: f64 = 1e-3;
 
 fn models() -> Vec<PathBuf> {
@@ -54,8 +55,9 @@ fn run(name: &str, settings: &[(&str, &str)]) -> Option<(Poses, JobOutcome, f64)
     Some((poses, outcome, machine.characteristic_length()))
 }
 
-/// References are of another kind: implicit ones of order 4 for what runs with the explicit method, and for what runs with the
-/// stabilized index-2 form the method of Jay and Negrut with smaller steps; in the other group, too.
+/// References are of another kind: implicit ones of order 4 for what runs with the explicit method, and for
+/// what runs with the stabilized index-2 form the method of Jay and Negrut with smaller steps; in the other
+/// group, too.
 #[test]
 fn models_without_settings_are_right_to_a_thousandth_or_say_that_they_are_not() {
     let mut compared = 0;

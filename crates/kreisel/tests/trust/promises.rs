@@ -1,8 +1,9 @@
 //! Accuracies that are claimed are met, and errors that are reported are true.
 //!
-//! Smooth models of the project and machines made at random are run with accuracies from 1e-3 to 1e-7 in both groups, with no other
-//! settings, and compared with the explicit method of order 8 at a tolerance of 1e-11 in the other group. Most of them run with that method
-//! themselves: `models.rs` compares with implicit ones. `cargo xtask accuracy` makes the whole table; a tenth of it is part of all tests.
+//! Smooth models of the project and machines made at random are run with accuracies from 1e-3 to 1e-7 in both
+//! groups, with no other settings, and compared with the explicit method of order 8 at a tolerance of 1e-11
+//! in the other group. Most of them run with that method themselves: `models.rs` compares with implicit ones.
+//! `cargo xtask accuracy` makes the whole table; a tenth of it is part of all tests.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 #![allow(clippy::print_stderr, reason = "the table tells what it found")]
@@ -18,14 +19,17 @@ use kreisel::run::{Job, JobOutcome, Record, Sink};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// At most so many of the claims may be false, and so many of the reported errors be less than half of the true ones.
+/// At most so many of the claims may be false, and so many of the reported errors be less than half of the
+/// true ones.
 const FALSE_CLAIMS: f64 = 1.0 / 100.0;
 const TOO_SMALL: f64 = 1.0 / 50.0;
-/// References in both groups must agree to this part of the accuracy, and of an error for it to be compared with what is reported.
+/// References in both groups must agree to this part of the accuracy, and of an error for it to be compared
+/// with what is reported.
 const REFERENCE: f64 = 0.1;
 /// Their tolerance.
 const TOLERANCE: &str = "1e-11";
-/// Errors below these, in lengths and rad and in parts of the largest force, are those of the reference: nobody counts them.
+/// Errors below these, in lengths and rad and in parts of the largest force, are those of the reference:
+/// nobody counts them.
 const ROUNDING: f64 = 1e-8;
 /// Times at which motions are compared.
 const TIMES: f64 = 100.0;
@@ -128,7 +132,8 @@ impl Subject {
     }
 }
 
-/// A tree of up to five bodies on hinges, balls and slides with springs, or a four-bar, that falls for two seconds.
+/// A tree of up to five bodies on hinges, balls and slides with springs, or a four-bar, that falls for two
+/// seconds.
 fn random_machine(seed: u64) -> String {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut text = "[simulation]\nend-time = 2\n".to_owned();
@@ -196,7 +201,8 @@ struct Row {
     runs: usize,
     claims: usize,
     false_claims: Vec<String>,
-    /// Errors of positions and angles, and of forces, that are reported, and those that are too small by more than 2.
+    /// Errors of positions and angles, and of forces, that are reported, and those that are too small by more
+    /// than 2.
     reported: [usize; 2],
     too_small: [Vec<String>; 2],
     without_reference: Vec<String>,

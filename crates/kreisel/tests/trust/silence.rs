@@ -1,8 +1,8 @@
 //! Silence: runs whose steps are too large say so, and runs that are right do not cry wolf.
 //!
-//! Every model is run with its own step, ten times and a hundred times it, with every method and both groups, and compared
-//! with runs of small steps. `cargo xtask silence` makes the whole table; a tenth of the models, drawn by a fixed seed, is part
-//! of all tests.
+//! Every model is run with its own step, ten times and a hundred times it, with every method and both groups,
+//! and compared with runs of small steps. `cargo xtask silence` makes the whole table; a tenth of the models,
+//! drawn by a fixed seed, is part of all tests.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 #![allow(clippy::print_stderr, reason = "the table tells what it found")]
@@ -30,7 +30,8 @@ const FALSE_ALARMS: f64 = 1.0 / 20.0;
 /// Steps in steps of the model.
 const FACTORS: [f64; 3] = [1.0, 10.0, 100.0];
 const SEED: u64 = 35;
-/// Models whose motion is unstable: errors grow from what no single run can see. Their silence is listed, not counted.
+/// Models whose motion is unstable: errors grow from what no single run can see. Their silence is listed, not
+/// counted.
 const UNSTABLE: [&str; 1] = ["double-pendulum"];
 /// A model whose reference takes an hour: contact on a beam at steps of some 10 µs.
 const TOO_DEAR: &str = "cam-beam.toml";

@@ -5,7 +5,7 @@
 //! before they decay. Natural starting values leave r₀ = C_q h v̈(t₀), and the multipliers carry e_n^λ = c_n
 //! h v̈(t₀) + O(h²) with
 //!
-//! c_n = C_q (1 + ρ∞)² (n(n−1)/2 (ρ∞² − 1)(−ρ∞)ⁿ⁻² + n (2 − ρ∞)(−ρ∞)ⁿ⁻¹)        [ArnoldCardonaBruls2015, Eq. (53)]
+//! c_n = C_q (1 + ρ∞)² (n(n−1)/2 (ρ∞² − 1)(−ρ∞)ⁿ⁻² + n (2 − ρ∞)(−ρ∞)ⁿ⁻¹) [ArnoldCardonaBruls2015, Eq. (53)]
 //!
 //! The maxima that the paper prints are those of |c_n / C_q|. On the constraint q(t) = t³/6 the index-3
 //! integrator itself shows them: there e_n^λ = c_n h without any further term.

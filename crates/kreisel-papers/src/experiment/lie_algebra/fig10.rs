@@ -30,8 +30,8 @@ pub fn run(progress: &Progress) -> Result<Outcome, ExperimentError> {
         let late = largest(history.between(TRANSIENT, 1.0), size);
         outcome.table.row([group_name(group).to_owned(), number(first), number(early), number(late)]);
         if group == Group::So3xR3 {
-            // The paper's bound holds beyond the transient phase, which begins with a larger residual. The numbers
-            // are those of an independent implementation.
+            // The paper's bound holds beyond the transient phase, which begins with a larger residual. The
+            // numbers are those of an independent implementation.
             outcome.check(Check::at_most("max ‖B v‖ after the transient phase, SO(3)×R³", 0.025, late));
             outcome.check(Check::rounds_to("max ‖B v‖ after the transient phase, SO(3)×R³", "0.023", late));
             outcome.check(Check::rounds_to("‖B v‖ in the first step, SO(3)×R³", "0.032", first));

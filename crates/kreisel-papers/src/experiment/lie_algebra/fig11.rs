@@ -1,8 +1,8 @@
 //! Order of the stabilized index-2 integrator on [0, 1] [ArnoldCardonaBruls2015, Fig. 11].
 //!
 //! Second order in all components for h ≥ 2.5e-4. The trivial starting value a₀ = v̇(t₀) leaves a small
-//! first-order error in λ on SO(3)×R³, which shows at smaller step sizes: at 2.5e-4 it is a fifth of the whole
-//! already, so that second order in λ is judged above it.
+//! first-order error in λ on SO(3)×R³, which shows at smaller step sizes: at 2.5e-4 it is a fifth of the
+//! whole already, so that second order in λ is judged above it.
 
 use super::super::heavy_top::{GROUPS, TopRun, group_name};
 use super::super::ladder::{Ladder, outcome};

@@ -1,9 +1,9 @@
 //! Other spectral radii than the papers' 0.9: ρ∞ = 0.6 and 0.8.
 //!
-//! Second order in all components does not depend on ρ∞ [ArnoldCardonaBruls2015, Theorem 4.18]: errors of the heavy
-//! top with the starting values of Table 2. The first-order transient in λ does: on the pendulum it is
-//! e_n^λ = c_n h B v̈(t₀) with the constants of [ArnoldCardonaBruls2015, Eq. (53)], and B v̈ = −3 g x₀ ẋ₀ / y₀
-//! [ArnoldCardonaBruls2015, Example 3.2].
+//! Second order in all components does not depend on ρ∞ [ArnoldCardonaBruls2015, Theorem 4.18]: errors of the
+//! heavy top with the starting values of Table 2. The first-order transient in λ does: on the pendulum it is
+//! e_n^λ = c_n h B v̈(t₀) with the constants of [ArnoldCardonaBruls2015, Eq. (53)], and B v̈ = −3 g x₀ ẋ₀ /
+//! y₀ [ArnoldCardonaBruls2015, Example 3.2].
 
 use super::super::heavy_top::{GROUPS, TopRun, group_name};
 use super::super::ladder::{Ladder, outcome};
@@ -20,8 +20,8 @@ const METHODS: [(&str, Method); 2] = [("index 3", INDEX3), ("index 2", INDEX2)];
 /// Steps with which the order is judged.
 const STEPS: [f64; 3] = [1e-3, 5e-4, 2.5e-4];
 
-/// Start, steps and step size of the pendulum. What follows the transient is of second order: with h = 1e-4 some
-/// 1e-2 of it.
+/// Start, steps and step size of the pendulum. What follows the transient is of second order: with h = 1e-4
+/// some 1e-2 of it.
 const DEVIATION: f64 = 0.2;
 const PENDULUM_STEPS: usize = 60;
 const PENDULUM_STEP: f64 = 1e-4;

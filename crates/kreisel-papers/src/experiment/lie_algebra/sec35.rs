@@ -68,8 +68,8 @@ fn count_matrices(outcome: &mut Outcome, progress: &Progress) -> Result<(), Expe
             counts.push(count);
             progress.advance();
         }
-        // Mass and constraint matrix are constant on SE(3), so the first matrix serves all steps; on SO(3)×R³ the
-        // top turns by 150 h in a step, and a matrix lasts for about a radian.
+        // Mass and constraint matrix are constant on SE(3), so the first matrix serves all steps; on SO(3)×R³
+        // the top turns by 150 h in a step, and a matrix lasts for about a radian.
         let name = |group| format!("matrices in 1000 steps on {group}, h = {step:e}");
         outcome.check(Check::close(name("SE(3)"), 1.0, counts[1], 0.0));
         outcome.check(Check::at_least(name("SO(3)×R³"), 0.5 * 150.0 * 1000.0 * step, counts[0]));

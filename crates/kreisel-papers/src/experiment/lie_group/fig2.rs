@@ -18,8 +18,8 @@ const STEP: f64 = 2e-3;
 /// Step sizes of the convergence plot.
 const STEPS: [f64; 6] = [2e-3, 1e-3, 5e-4, 2.5e-4, 1.25e-4, 6.25e-5];
 
-/// One more for the conformal rotation vector: what its observed order has above two halves with the step, 0.16
-/// at 1.25e-4 and 0.09 at 6.25e-5.
+/// One more for the conformal rotation vector: what its observed order has above two halves with the step,
+/// 0.16 at 1.25e-4 and 0.09 at 6.25e-5.
 const SMALLEST: f64 = 3.125e-5;
 
 /// Steps with which the order of the others is judged.

@@ -1,8 +1,8 @@
 //! The right-angle cantilever [BrulsCardonaArnold2012, Fig. 4]: iterations, energy, order in time and space.
 //!
-//! The published run is the model file `validation/lie-group/right-angle-beam.toml`. Its load is a triangle over time,
-//! whose corners cost the order with small steps; with a smooth load in its place second order is seen down to
-//! h = 2.5e-3.
+//! The published run is the model file `validation/lie-group/right-angle-beam.toml`. Its load is a triangle
+//! over time, whose corners cost the order with small steps; with a smooth load in its place second order is
+//! seen down to h = 2.5e-3.
 
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
 use super::flexible::{
@@ -36,8 +36,9 @@ const END: f64 = 4.0;
 const FINER_STEPS: [f64; 3] = [1.5625e-3, 7.8125e-4, 3.90625e-4];
 
 /// Steps of the size that the paper computes with. Smaller ones do not show second order: the order between
-/// neighbours is 1.5 at 0.025, 0.8 at 0.0125, 0.5 at 0.00625 and 2.1 at 0.003125, with errors of 2e-4 to 2e-5. The
-/// corners of the push are the cause, where the method does not start anew: without them it is two, see [`smooth`].
+/// neighbours is 1.5 at 0.025, 0.8 at 0.0125, 0.5 at 0.00625 and 2.1 at 0.003125, with errors of 2e-4 to
+/// 2e-5. The corners of the push are the cause, where the method does not start anew: without them it is two,
+/// see [`smooth`].
 const STEPS: [f64; 3] = [0.2, 0.1, 0.05];
 
 /// Displacement of the tip.

@@ -25,15 +25,15 @@ pub fn settings(method: Method, parameters: Parameters, step: f64) -> Settings {
     Settings::new(method, parameters, step).with_option(Parametrization::Crv)
 }
 
-/// tol_r in N and N m, and tol_Φ in m and rad. The paper prints none; these were chosen because they give its mean
-/// iterations in all three examples: the check shows that one pair can, not that it is the paper's. Of the powers of
-/// ten from 100 to 1e-7 and from 1e-3 to 1e-12, those that do within ±0.15 are tol_r = 1 with tol_Φ from 1e-7 to 1e-9:
-/// another tol_r changes the count of the second example, a smaller tol_Φ that of the third, a larger one that of the
-/// first.
+/// tol_r in N and N m, and tol_Φ in m and rad. The paper prints none; these were chosen because they give its
+/// mean iterations in all three examples: the check shows that one pair can, not that it is the paper's. Of
+/// the powers of ten from 100 to 1e-7 and from 1e-3 to 1e-12, those that do within ±0.15 are tol_r = 1 with
+/// tol_Φ from 1e-7 to 1e-9: another tol_r changes the count of the second example, a smaller tol_Φ that of
+/// the third, a larger one that of the first.
 pub const TOLERANCES: [f64; 2] = [1.0, 1e-8];
 
-/// The same with the iteration of [BrulsCardonaArnold2012, Table 1]: its start, its first guess, a new matrix every
-/// time, corrections taken whole, and its end as soon as ‖r‖ < tol_r and ‖Φ‖ < tol_Φ.
+/// The same with the iteration of [BrulsCardonaArnold2012, Table 1]: its start, its first guess, a new matrix
+/// every time, corrections taken whole, and its end as soon as ‖r‖ < tol_r and ‖Φ‖ < tol_Φ.
 pub fn as_published(settings: Settings) -> Settings {
     let newton = NewtonSettings { refresh: Refresh::EveryIteration, line_search: false, ..settings.newton() };
     settings
@@ -79,8 +79,8 @@ pub fn iterations(statistics: &Statistics) -> f64 {
     statistics.iterations as f64 / statistics.steps as f64
 }
 
-/// The same for runs as published: passes of the loop of [BrulsCardonaArnold2012, Table 1], the last of which only
-/// finds that the residuals are small.
+/// The same for runs as published: passes of the loop of [BrulsCardonaArnold2012, Table 1], the last of which
+/// only finds that the residuals are small.
 pub fn published_iterations(statistics: &Statistics) -> f64 {
     iterations(statistics) + 1.0
 }
@@ -88,8 +88,8 @@ pub fn published_iterations(statistics: &Statistics) -> f64 {
 /// How far mean iterations may lie from the published ones: elements and tolerances are not the paper's.
 const COUNT_TOLERANCE: f64 = 0.3;
 
-/// Checks mean iterations of both methods against the published ones, and what the paper concludes from them: both
-/// methods need as many. The tolerances are printed with them.
+/// Checks mean iterations of both methods against the published ones, and what the paper concludes from them:
+/// both methods need as many. The tolerances are printed with them.
 pub fn check_counts(outcome: &mut Outcome, found: [f64; 2], published: [f64; 2]) {
     let [balance, violation] = TOLERANCES;
     for (((name, _), found), published) in METHODS.into_iter().zip(found).zip(published) {
@@ -123,8 +123,8 @@ fn extrapolated(coarse: &Values, fine: &Values) -> Values {
     coarse.iter().zip(fine).map(|(coarse, fine)| coarse.iter().zip(fine).map(limit).collect()).collect()
 }
 
-/// Largest distance between vectors of two runs, relative to the largest size of the second; not a number where they were not
-/// recorded as often.
+/// Largest distance between vectors of two runs, relative to the largest size of the second; not a number
+/// where they were not recorded as often.
 fn error(run: &Values, reference: &Values) -> f64 {
     let count = reference.iter().chain(run).map(Vec::len).max().unwrap_or(0);
     let norm = |square: &dyn Fn(usize, usize) -> f64| {
@@ -153,7 +153,8 @@ pub type Quantity<'a> = (&'static str, &'a [&'a str]);
 const BETTER: f64 = 1000.0;
 
 impl Convergence {
-    /// Errors of runs of some sizes against what is extrapolated from finer ones, each with half the size of the one before.
+    /// Errors of runs of some sizes against what is extrapolated from finer ones, each with half the size of
+    /// the one before.
     pub fn measure(
         name: impl Into<String>,
         quantities: &[Quantity],
@@ -183,7 +184,8 @@ impl Convergence {
                 .iter()
                 .map(|size| Ok(error(at(*size)?, &reference)))
                 .collect::<Result<_, ExperimentError>>()?;
-            // The earlier of the two references is the worse one, so that their distance bounds the error of the later.
+            // The earlier of the two references is the worse one, so that their distance bounds the error of
+            // the later.
             better.push(found[found.len() - 1] / error(&earlier, &reference));
             errors.push(found);
         }
@@ -218,7 +220,8 @@ impl Convergence {
         }
     }
 
-    /// Checks that every quantity converges with second order, over all sizes, and that the reference is better enough.
+    /// Checks that every quantity converges with second order, over all sizes, and that the reference is
+    /// better enough.
     pub fn check_order(&self, outcome: &mut Outcome, tolerance: f64) {
         for (quantity, errors) in self.quantities.iter().zip(&self.errors) {
             let name = format!("order in {quantity}, {}", self.name);

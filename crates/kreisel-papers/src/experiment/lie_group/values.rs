@@ -1,9 +1,9 @@
-//! Values of the solutions of both flexible machines [BrulsCardonaArnold2012, §7], not orders alone: against another
-//! kind of elements on another group, and against another program.
+//! Values of the solutions of both flexible machines [BrulsCardonaArnold2012, §7], not orders alone: against
+//! another kind of elements on another group, and against another program.
 //!
-//! One solution has elements with two nodes on SO(3)×R³, like the paper's, the other elements with three nodes on
-//! SE(3). Each is extrapolated in space and time from runs of half as many elements and of double steps; what this
-//! changes is stated as its error, and the two must agree within the sum of both.
+//! One solution has elements with two nodes on SO(3)×R³, like the paper's, the other elements with three
+//! nodes on SE(3). Each is extrapolated in space and time from runs of half as many elements and of double
+//! steps; what this changes is stated as its error, and the two must agree within the sum of both.
 
 use super::super::validation::column;
 use super::super::{Check, ExperimentError, Outcome, Progress, Table, number};
@@ -157,8 +157,8 @@ pub fn run_all(progress: &Progress) -> Result<Outcome, ExperimentError> {
     Ok(outcome)
 }
 
-/// How far AeroBeams' numbers may lie from ours in m: it takes steps of its own, whose error is not stated with them. The
-/// limit, 0.2 % of the motion, was set with the difference of 8 mm in view.
+/// How far AeroBeams' numbers may lie from ours in m: it takes steps of its own, whose error is not stated
+/// with them. The limit, 0.2 % of the motion, was set with the difference of 8 mm in view.
 const OTHER_PROGRAM: f64 = 0.01;
 
 /// Heights of tip and elbow against AeroBeams' until 6 s.

@@ -1,8 +1,8 @@
 //! The elastic element between two frames of a beam.
 //!
-//! With G = T⁻¹(d) the screw d = log(H_A⁻¹ H_B) changes by δd = G δh_B + (d̂ − G) δh_A, because
-//! T⁻¹(−d) = T⁻¹(d) − d̂. An energy W(e) of the mean strain e = (d − d₀)/L acts on the frames with its gradient
-//! g = ∂W/∂(L e):
+//! With G = T⁻¹(d) the screw d = log(H_A⁻¹ H_B) changes by δd = G δh_B + (d̂ − G) δh_A, because T⁻¹(−d) =
+//! T⁻¹(d) − d̂. An energy W(e) of the mean strain e = (d − d₀)/L acts on the frames with its gradient g =
+//! ∂W/∂(L e):
 //!
 //! ```text
 //! r_B = Gᵀ g,   r_A = (d̂ − G)ᵀ g = d̂ᵀ g − r_B                    [SonnevilleCardonaBruls2014, Sec. 4]
@@ -22,8 +22,8 @@
 //! ```
 //!
 //! Without the last two terms, q, a pull N turns the sections of slender elements over as soon as it exceeds
-//! 12 EI/L²: it finds the S too short by ⅗ b². With them the stiffness against an S is 12 EI/L² + N/5, the first
-//! two terms of the exact one. That of a C and that of the chord are right without. With b linear in e
+//! 12 EI/L²: it finds the S too short by ⅗ b². With them the stiffness against an S is 12 EI/L² + N/5, the
+//! first two terms of the exact one. That of a C and that of the chord are right without. With b linear in e
 //! ([`Span::bow`]) q is ½ eᵀ Q e with a constant matrix Q, and with the axis t₆ = (0, t)
 //!
 //! ```text
@@ -34,9 +34,10 @@
 //!
 //! n are the section forces in the middle. The square of the whole stretch has to stay: without its term of
 //! fourth order slender elements lock. Pure bending, torsion and stretch have b = 0 and are as exact as the
-//! screw is. With β = GA/(GA + 12 EI/L²) the stiffness against an S is (1 − β) GA − N (1 − 2β + ⅘ β²), positive
-//! for every N below GA: elements of any length are stable up to where a beam with shear [Simo1985] itself turns
-//! over. Only d enters, so that rigid motions cost nothing and the way to a shape does not matter.
+//! screw is. With β = GA/(GA + 12 EI/L²) the stiffness against an S is (1 − β) GA − N (1 − 2β + ⅘ β²),
+//! positive for every N below GA: elements of any length are stable up to where a beam with shear [Simo1985]
+//! itself turns over. Only d enters, so that rigid motions cost nothing and the way to a shape does not
+//! matter.
 //!
 //! The derivative of the matrices G and d̂ in r makes the geometric stiffness. It is proportional to n, and a
 //! first guess that turns a slender beam a little wrongly stretches it a lot: Newton's matrix there holds

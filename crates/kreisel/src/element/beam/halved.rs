@@ -1,9 +1,10 @@
 //! What an element would do if it were two: by how much its forces change tells how good the mesh is.
 //!
-//! The ends keep their places, and the new nodes go where they are in equilibrium: that of an element with two nodes to the
-//! end, those of an element with three by one step of Newton's method. There the shape is so far from one that the halves
-//! like that they would be stretched a lot; the step takes the section forces of the whole element, as integration does. So does
-//! an element with two nodes that is so far bent that its new node is not found.
+//! The ends keep their places, and the new nodes go where they are in equilibrium: that of an element with
+//! two nodes to the end, those of an element with three by one step of Newton's method. There the shape is so
+//! far from one that the halves like that they would be stretched a lot; the step takes the section forces of
+//! the whole element, as integration does. So does an element with two nodes that is so far bent that its new
+//! node is not found.
 
 use super::{Beam, BeamEnd, GAUSS, QuadraticBeam, QuadraticSpan, Section, Span, Weights};
 use crate::element::{Element, Forces};

@@ -77,9 +77,10 @@ impl Section {
         0.5 * (inverse + inverse.transpose())
     }
 
-    /// K for an element of a length that adds up bending from small differences of its shear: stiffer shear than 1e7 EI/h² and EA
-    /// is taken as that. The deflection of a clamped element under a force at its end changes by 3 EI/(GA h²) of it, less than 3e-7,
-    /// and forces keep the digits that the differences would cost.
+    /// K for an element of a length that adds up bending from small differences of its shear: stiffer shear
+    /// than 1e7 EI/h² and EA is taken as that. The deflection of a clamped element under a force at its end
+    /// changes by 3 EI/(GA h²) of it, less than 3e-7, and forces keep the digits that the differences would
+    /// cost.
     pub(super) fn resolved_stiffness(&self, length: f64) -> Matrix6 {
         let k = &self.stiffness;
         let limit = |bending: usize| k[(3, 3)].max(MAX_SHEAR * k[(bending, bending)] / (length * length));

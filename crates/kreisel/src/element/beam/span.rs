@@ -52,8 +52,8 @@ const POINTS: [(f64, f64); 4] = [
     (0.930_568_155_797_026_3, 0.173_927_422_568_726_93),
 ];
 
-/// Gauss points and weights on (−1, 1), one of each pair; exact for polynomials of degree 15, and to 1e-11 for
-/// the sines of elements that are turned by [`MAX_TURN`].
+/// Gauss points and weights on (−1, 1), one of each pair; exact for polynomials of degree 15, and to 1e-11
+/// for the sines of elements that are turned by [`MAX_TURN`].
 const WHOLE: [(f64, f64); 4] = [
     (0.183_434_642_495_649_8, 0.362_683_783_378_362),
     (0.525_532_409_916_329, 0.313_706_645_877_887_3),
@@ -97,18 +97,18 @@ impl Span {
     ///
     /// Nothing acts between the ends, so that the section forces in section axes obey n′ = ε̂ᵀ n. With small
     /// loads ε is that of the initial screw: at the part s of the length from the middle, from −½ to ½, they
-    /// are n(s) = exp(s d̂₀)ᵀ n(0). The force on the second end is n(½), and it is T⁻ᵀ(d₀) n by the definition of
-    /// n, so that n = Sᵀ n(0) with the mean S of exp(s d̂₀). What n(s) stores along the element is the mean of
-    /// ½ n(s)ᵀ F n(s) times the length:
+    /// are n(s) = exp(s d̂₀)ᵀ n(0). The force on the second end is n(½), and it is T⁻ᵀ(d₀) n by the
+    /// definition of n, so that n = Sᵀ n(0) with the mean S of exp(s d̂₀). What n(s) stores along the element
+    /// is the mean of ½ n(s)ᵀ F n(s) times the length:
     ///
     /// ```text
     /// K*⁻¹ = S⁻¹ mean(exp(s d̂₀) F exp(s d̂₀)ᵀ) S⁻ᵀ
     /// ```
     ///
     /// Linear statics of loads at the nodes are then exact there, however an element is curved, twisted and
-    /// coupled. Of a straight one this is F + d̂₀ F d̂₀ᵀ/12: the moment changes along the element by s × f, which
-    /// adds L²/12 t̃ᵀ F_κκ t̃ to the flexibility of shear, with the axis t and the flexibility F_κκ of bending and
-    /// torsion (the residual bending flexibility).
+    /// coupled. Of a straight one this is F + d̂₀ F d̂₀ᵀ/12: the moment changes along the element by s × f,
+    /// which adds L²/12 t̃ᵀ F_κκ t̃ to the flexibility of shear, with the axis t and the flexibility F_κκ of
+    /// bending and torsion (the residual bending flexibility).
     pub fn stiffness(&self, flexibility: &Matrix6) -> Matrix6 {
         let (mut mean, mut whole) = (Matrix6::zeros(), Matrix6::zeros());
         for (point, weight) in WHOLE {

@@ -575,7 +575,8 @@ impl<F: Formulation> Scheme for Alpha<F> {
         Some(&mut self.newton)
     }
 
-    /// Multipliers by the cubic through the last four ends of steps: steps may be large where the motion is simple.
+    /// Multipliers by the cubic through the last four ends of steps: steps may be large where the motion is
+    /// simple.
     fn interpolate(&mut self, _: &mut Tools, within: &Ends, time: f64, out: &mut Values) {
         self.past.multipliers.interpolate(within, time, out);
     }
@@ -687,7 +688,8 @@ mod tests {
 
     #[test]
     fn iteration_matrices_are_the_derivatives_of_the_equations_of_a_step() {
-        // `updated-lagrangian` has neither local coordinates on SE(3) nor nonholonomic constraints, `symplectic` not these either.
+        // `updated-lagrangian` has neither local coordinates on SE(3) nor nonholonomic constraints,
+        // `symplectic` not these either.
         let refuses = |method: Method, group: Group, general: bool| {
             method == UPDATED_LAGRANGIAN && (group == Group::Se3 || general)
                 || method == SYMPLECTIC && general

@@ -1,25 +1,29 @@
 //! A method that chooses between two: `explicit8` where nothing is stiff, `index2` elsewhere.
 //!
-//! Explicit steps of high order cost a fraction of implicit ones of second order where much accuracy is wanted, until stability bounds
-//! them: then they cost 2 ω factorisations for each second, with the fastest rate ω of the machine, whatever is wanted.
-//! The choice is made at the start, by the error that is wanted, by what the machine has and by its fastest rate, and again where that changes.
+//! Explicit steps of high order cost a fraction of implicit ones of second order where much accuracy is
+//! wanted, until stability bounds them: then they cost 2 ω factorisations for each second, with the fastest
+//! rate ω of the machine, whatever is wanted. The choice is made at the start, by the error that is wanted,
+//! by what the machine has and by its fastest rate, and again where that changes.
 //!
-//! Where little accuracy is wanted `index2` is as good. Factorisations of all runs by which an accuracy is reached, `explicit8` over
-//! `index2`, geometric mean of 23 smooth models; and the same weighted with what they cost: one of `explicit8`, of masses and constraints alone,
-//! takes 0.37 of the time of one of `index2` (chain of 100 hinges, row of 40 four-bars):
+//! Where little accuracy is wanted `index2` is as good. Factorisations of all runs by which an accuracy is
+//! reached, `explicit8` over `index2`, geometric mean of 23 smooth models; and the same weighted with what
+//! they cost: one of `explicit8`, of masses and constraints alone, takes 0.37 of the time of one of `index2`
+//! (chain of 100 hinges, row of 40 four-bars):
 //!
 //! | accuracy | 1e-2 | 3e-3 | 1e-3 | 1e-4 | 1e-5 |
 //! |---|---|---|---|---|---|
 //! | factorisations | 4.0 | 2.9 | 1.8 | 0.8 | 0.3 |
 //! | weighted | 1.5 | 1.1 | 0.7 | 0.3 | 0.1 |
 //!
-//! Where accelerations have to be iterated, as with algebraic states and with friction by normal forces, each takes two factorisations and four
-//! evaluations at least. With work that grows with the power 1/8 of the accuracy in place of 1/2, four to eight times the work moves the
-//! limit by 40 to 256 times; `active-suspension` and `dc-motor-crank` break even near 1e-5.
+//! Where accelerations have to be iterated, as with algebraic states and with friction by normal forces, each
+//! takes two factorisations and four evaluations at least. With work that grows with the power 1/8 of the
+//! accuracy in place of 1/2, four to eight times the work moves the limit by 40 to 256 times;
+//! `active-suspension` and `dc-motor-crank` break even near 1e-5.
 //!
-//! Both methods keep to the same `rtol`, and both end with errors of about as much: 0.3 rtol^(3/2) in each of about rtol^(−1/2) steps of
-//! second order, rtol in each of a few steps of order 8. So nothing is lost where one hands over to the other: it starts
-//! from positions and velocities of that accuracy, with starting values that keep its own order.
+//! Both methods keep to the same `rtol`, and both end with errors of about as much: 0.3 rtol^(3/2) in each of
+//! about rtol^(−1/2) steps of second order, rtol in each of a few steps of order 8. So nothing is lost where
+//! one hands over to the other: it starts from positions and velocities of that accuracy, with starting
+//! values that keep its own order.
 
 use super::super::control::ErrorControl;
 use super::super::error::{StartError, StateError, StepError};
@@ -65,15 +69,16 @@ const CHEAPER: f64 = 10.0;
 const CHEAP: f64 = 2e3;
 /// Steps of `index2` times the rate of the motion and over √rtol, as far as one can tell before the first.
 const USUAL_STEP: f64 = 1.4;
-/// Steps of `index2` times the fastest rate below which they resolve it, with many in each period: explicit ones are then not
-/// bound by stability, and far fewer.
+/// Steps of `index2` times the fastest rate below which they resolve it, with many in each period: explicit
+/// ones are then not bound by stability, and far fewer.
 const RESOLVED: f64 = 0.25;
-/// Accelerations over the square of velocities, per length and per turn, below which a motion is steady: steps of `index2` then
-/// turn parts by any angle, those of order 8 by 4 rad.
+/// Accelerations over the square of velocities, per length and per turn, below which a motion is steady:
+/// steps of `index2` then turn parts by any angle, those of order 8 by 4 rad.
 const STEADY: f64 = 1e-6;
 /// Steps of `index2` after which it is looked at the fastest rate again.
 const PAUSE: u8 = 16;
-/// Looks in a row that must agree, at first; twice as many after each change, so that methods do not take turns for ever.
+/// Looks in a row that must agree, at first; twice as many after each change, so that methods do not take
+/// turns for ever.
 const FIRST_PATIENCE: u8 = 2;
 
 struct Auto {
@@ -158,7 +163,8 @@ impl Auto {
         on.choice = Some(format!("the method is `{}`, since {why}", self.method().word()));
     }
 
-    /// Whether stability would make explicit steps far dearer than others, as far as one can tell before the first.
+    /// Whether stability would make explicit steps far dearer than others, as far as one can tell before the
+    /// first.
     fn is_stiff(&self, on: &Tools, control: &ErrorControl) -> bool {
         let (speed, acceleration) = self.speeds(on);
         let rate_of_motion = speed.max(acceleration.sqrt()).max(1.0 / control.horizon);

@@ -11,9 +11,8 @@
 //! ```
 //!
 //! The three-field form has x, v and λ as unknowns [BottassoBauchauCardona2007, Eq. (4)], the two-field form
-//! x and λ
-//! [BottassoBauchauCardona2007, Eq. (37)]. First-order states are those of [`super::first_order`] with ρ∞ = 0: there w_{n+1} is
-//! (c_{n+1} − c_n)/h, and 3/2 w_{n+1} − 1/2 w_n = ċ_{n+1} is the same formula.
+//! x and λ [BottassoBauchauCardona2007, Eq. (37)]. First-order states are those of [`super::first_order`]
+//! with ρ∞ = 0: there w_{n+1} is (c_{n+1} − c_n)/h, and 3/2 w_{n+1} − 1/2 w_n = ċ_{n+1} is the same formula.
 //!
 //! Where constraints hold, v_n differs from the velocity by −h (h + h_{n−1})/6 x⃛, and so does v_{n−1}: the
 //! differences cancel in v̇. Where step sizes change, the residual B v of both velocities is rescaled to what
@@ -48,8 +47,8 @@ pub const BDF2: Method = Method(&SchemeEntry {
     one_size: false,
     options: &[Form::ENTRY, Scaling::ENTRY],
     suit: |settings| {
-        // First-order states of ρ∞ = 0 obey the same formula. The matrix depends on the past, so that it is of
-        // no use in another step.
+        // First-order states of ρ∞ = 0 obey the same formula. The matrix depends on the past, so that it is
+        // of no use in another step.
         settings.parameters = Parameters::chung_hulbert(0.0).unwrap_or(settings.parameters);
         if settings.newton.refresh != Refresh::EveryIteration {
             settings.newton.refresh = Refresh::EveryStep;
@@ -246,8 +245,8 @@ impl Formulation for TwoSteps {
         each("previous increment", Item::Numbers(&mut self.previous_increment));
     }
 
-    /// The residual of the hidden constraints in v_n and v_{n−1} depends on the last two steps, and is rescaled
-    /// to what the next step will have; a change of size therefore shows in two steps.
+    /// The residual of the hidden constraints in v_n and v_{n−1} depends on the last two steps, and is
+    /// rescaled to what the next step will have; a change of size therefore shows in two steps.
     fn residual_growth(&self, clock: &Clock, _: f64, step: f64) -> Option<f64> {
         let last = clock.step;
         let growth = step * (step + last) / (last * (last + self.previous_step));

@@ -1,5 +1,5 @@
-//! Numbers of DOP853, the explicit Runge–Kutta method of order 8 by Dormand and Prince with estimates of orders 5
-//! and 3 and a dense output of order 7 [HairerNorsettWanner1993, Sections II.5, II.6].
+//! Numbers of DOP853, the explicit Runge–Kutta method of order 8 by Dormand and Prince with estimates of
+//! orders 5 and 3 and a dense output of order 7 [HairerNorsettWanner1993, Sections II.5, II.6].
 //!
 //! StageWeights stand with the stage that they belong to; the others are zero.
 

@@ -7,13 +7,14 @@
 //!                                | B  0  | | λ  |   | −γ |
 //! ```
 //!
-//! by the tableau of [`super::dop853`]. Then q and v are moved onto the constraints, with the factors of the end of
-//! the step, so that nothing drifts and no order is lost [HairerWanner1996, Section VII.2]. Multipliers are functions
-//! of q and v and have their order, since they are found after that. The same factors serve for the accelerations
-//! there, which are the first stage of the next step: twelve factorisations a step.
+//! by the tableau of [`super::dop853`]. Then q and v are moved onto the constraints, with the factors of the
+//! end of the step, so that nothing drifts and no order is lost [HairerWanner1996, Section VII.2].
+//! Multipliers are functions of q and v and have their order, since they are found after that. The same
+//! factors serve for the accelerations there, which are the first stage of the next step: twelve
+//! factorisations a step.
 //!
-//! Nothing is carried from step to step but the largest speed so far, against which errors of velocities are judged,
-//! and what is known of [`super::stiffness`].
+//! Nothing is carried from step to step but the largest speed so far, against which errors of velocities are
+//! judged, and what is known of [`super::stiffness`].
 
 use super::super::control::ErrorControl;
 use super::super::error::{StateError, StepError};
@@ -29,8 +30,8 @@ use super::{Family, Item, Method, Next, Scheme, SchemeEntry, StartPoint, Tools, 
 use crate::constrained::{KktFailure, misses, named};
 use crate::dae::{Equation, Values};
 
-/// Explicit, of order 8 in q, v and λ: DOP853 in local coordinates, with accelerations from the index-1 equations
-/// and a projection after each step.
+/// Explicit, of order 8 in q, v and λ: DOP853 in local coordinates, with accelerations from the index-1
+/// equations and a projection after each step.
 pub const EXPLICIT8: Method = Method(&SchemeEntry {
     word: "explicit8",
     doc: "is explicit and of order 8: for rigid machines without stiff parts, and the cheapest where much accuracy is wanted; it damps \
@@ -49,8 +50,8 @@ pub const EXPLICIT8: Method = Method(&SchemeEntry {
 
 /// Largest turn in a step, in rad: T⁻¹ is singular at a whole one.
 const MAX_TURN: f64 = 4.0;
-/// Largest turn in a step where angles are counted from one step to the next, in rad: of two parts that turn against each other
-/// each may take a quarter of a turn.
+/// Largest turn in a step where angles are counted from one step to the next, in rad: of two parts that turn
+/// against each other each may take a quarter of a turn.
 const MAX_COUNTED_TURN: f64 = 1.5;
 /// Largest turn of a stage in units of that.
 const STAGE_TURN: f64 = 1.375;
@@ -92,7 +93,8 @@ struct Dense {
     is_ready: bool,
     /// Seven coefficients of θ, v and c, one after the other.
     coefficients: Vec<f64>,
-    /// What follows from these by the equations: v̇, λ, ċ and algebraic states. Large steps hold many output times.
+    /// What follows from these by the equations: v̇, λ, ċ and algebraic states. Large steps hold many output
+    /// times.
     rest: Lobatto,
     /// Whether that is smooth within the step; the equations are solved at each time otherwise.
     is_smooth: bool,
@@ -170,8 +172,8 @@ impl Explicit8 {
         }
     }
 
-    /// Moves to a stage of a step from given values; accelerations, multipliers and algebraic states stay as first
-    /// guesses. Gives the largest turn in rad, with the node.
+    /// Moves to a stage of a step from given values; accelerations, multipliers and algebraic states stay as
+    /// first guesses. Gives the largest turn in rad, with the node.
     fn move_to(&mut self, on: &Tools, from: &Values, index: usize, step: f64) -> (f64, usize) {
         Self::add_up(&self.rates, A[index], &mut self.sum);
         let Trial { values, increment } = &mut self.stage;
@@ -488,7 +490,8 @@ impl Scheme for Explicit8 {
             self.move_within(on, from, part, out);
         } else {
             self.move_within(on, from, part, out);
-            // The equations hold at both ends, so that they fail hardly ever in between; straight lines stay then.
+            // The equations hold at both ends, so that they fail hardly ever in between; straight lines stay
+            // then.
             let _ = on.kkt.accelerate(on.dae, out);
         }
     }

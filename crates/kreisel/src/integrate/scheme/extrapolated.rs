@@ -1,15 +1,16 @@
 //! Extrapolation of `index2` over whole runs: of order 4 in q, v and λ, also with stiff springs.
 //!
-//! Three solutions of `index2` run beside each other, the columns, with one, two and four steps in each step of the method. Each has
-//! its own past and is never mixed with the others, so that its error keeps the expansion c₂(t) h² + c₃(t) h³ + … with the same
-//! coefficients. What is shown is the combination in which the first two terms vanish,
+//! Three solutions of `index2` run beside each other, the columns, with one, two and four steps in each step
+//! of the method. Each has its own past and is never mixed with the others, so that its error keeps the
+//! expansion c₂(t) h² + c₃(t) h³ + … with the same coefficients. What is shown is the combination in which
+//! the first two terms vanish,
 //!
 //! ```text
 //! q = q_¼ ∘ exp((log(q_¼⁻¹ q_1) − 12 log(q_¼⁻¹ q_½))/21),   v = (v_1 − 12 v_½ + 32 v_¼)/21,   λ likewise,
 //! ```
 //!
-//! moved onto the constraints. With two columns it is (4 v_½ − v_1)/3, of order 3. What the combination of the last two columns
-//! differs from it by is an estimate of the error of the whole run so far.
+//! moved onto the constraints. With two columns it is (4 v_½ − v_1)/3, of order 3. What the combination of
+//! the last two columns differs from it by is an estimate of the error of the whole run so far.
 
 use std::sync::Arc;
 
@@ -180,8 +181,8 @@ struct Extrapolated {
     /// Whether the driver asked for other couplings.
     is_fitted: bool,
     error: ErrorSize,
-    /// Largest differences to the combination of one order less: of positions in lengths of the machine and rad, of velocities
-    /// in as much per second, and of multipliers.
+    /// Largest differences to the combination of one order less: of positions in lengths of the machine and
+    /// rad, of velocities in as much per second, and of multipliers.
     estimates: Vec<f64>,
     /// Multipliers as they were shown.
     multipliers: PastMultipliers,
@@ -212,7 +213,8 @@ impl Extrapolated {
         ErrorControl { rtol: control.rtol.powf(power), atol: control.atol.powf(power), ..*control }
     }
 
-    /// Combines what the columns reached, and moves it onto the constraints. False where positions are too far apart for that.
+    /// Combines what the columns reached, and moves it onto the constraints. False where positions are too
+    /// far apart for that.
     fn combine(&mut self, on: &mut Tools, state: &State, trial: &mut Trial) -> bool {
         let space = Arc::clone(&on.shape);
         let space = &space.space;
@@ -268,7 +270,8 @@ impl Extrapolated {
         if on.shape.constraint_count() + on.shape.nonholonomic_count() > 0
             && on.kkt.factor_moving(on.dae, values).is_ok()
         {
-            // Where that leads nowhere, at a singular position, values are a combination of such that are on the constraints.
+            // Where that leads nowhere, at a singular position, values are a combination of such that are on
+            // the constraints.
             self.room[0].copy_from_slice(&trial.increment);
             self.room[1].copy_from_slice(&values.velocity);
             let (base, room) = (&state.now.configuration, &mut self.room[2]);

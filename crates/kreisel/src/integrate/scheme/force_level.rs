@@ -31,8 +31,8 @@ use crate::dae::{Couplings, Point, Residual, Shape, Tangent, TangentWeights, Val
 use crate::solve::block::BlockMatrix;
 use crate::solve::newton::NonlinearSystem;
 
-/// The index-3 method of Hilber, Hughes and Taylor's family with forces balanced at two times: α_m = 0, position
-/// constraints hold [JayNegrut2008, Eqs. (17) without (17c), (17f)].
+/// The index-3 method of Hilber, Hughes and Taylor's family with forces balanced at two times: α_m = 0,
+/// position constraints hold [JayNegrut2008, Eqs. (17) without (17c), (17f)].
 pub const HHT_I3: Method = Method(&SchemeEntry {
     word: "hht-i3",
     doc: "is a relative of `index3`",
@@ -66,8 +66,8 @@ option! {
     Renewed = "renewed",
 }
 
-/// The mass matrix of a step and what the balance of forces takes over from the step before; with the equations
-/// of `index3` it is `hht-i3`.
+/// The mass matrix of a step and what the balance of forces takes over from the step before; with the
+/// equations of `index3` it is `hht-i3`.
 #[derive(Clone, Debug)]
 pub(super) struct ForceLevel {
     /// M_{1+α}.

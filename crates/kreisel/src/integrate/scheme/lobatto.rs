@@ -1,8 +1,10 @@
-//! Polynomials through values at the points of Chebyshev and Lobatto, for what is dear to compute at each time within a step.
+//! Polynomials through values at the points of Chebyshev and Lobatto, for what is dear to compute at each
+//! time within a step.
 //!
-//! The points x_k = (1 − cos(kπ/n))/2 of a step, with both ends, have the barycentric weights (−1)^k, halved at the ends
-//! [BerrutTrefethen2004]. Every second of them is such a set of its own, of half the degree: what it misses at the others shows
-//! whether the values are smooth within the step. The error of the whole degree is about the square of that.
+//! The points x_k = (1 − cos(kπ/n))/2 of a step, with both ends, have the barycentric weights (−1)^k, halved
+//! at the ends [BerrutTrefethen2004]. Every second of them is such a set of its own, of half the degree: what
+//! it misses at the others shows whether the values are smooth within the step. The error of the whole degree
+//! is about the square of that.
 
 use std::f64::consts::PI;
 

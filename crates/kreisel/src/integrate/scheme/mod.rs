@@ -84,12 +84,13 @@ pub(super) struct SchemeEntry {
     /// Whether velocity constraints are left to a residual B v ≈ h² B r, which the method then needs; without
     /// damping its multipliers grow without bound.
     pub leaves_hidden_residual: bool,
-    /// Order of its errors in the size of the step, the least that its options leave; of a method that leaves the steps to
-    /// others, the least of theirs.
+    /// Order of its errors in the size of the step, the least that its options leave; of a method that leaves
+    /// the steps to others, the least of theirs.
     pub order: u32,
     /// C_q of its local error C_q h³ v̈ in q; absent for methods of another order.
     pub error_constant: Option<fn(&Parameters) -> f64>,
-    /// The largest turn of a part in a step that it follows, in rad, where positions and rotations stand side by side.
+    /// The largest turn of a part in a step that it follows, in rad, where positions and rotations stand side
+    /// by side.
     pub max_turn: f64,
     /// The same on SE(3), where positions turn with the part.
     pub max_turn_se3: f64,
@@ -188,7 +189,8 @@ pub(super) struct Tools<'d> {
     pub stepper: Method,
     /// Which method was chosen and why, if the one of the settings chooses.
     pub choice: Option<String>,
-    /// Work that is counted neither by [`Scheme::newton`] nor, for methods without it, by the equations of accelerations.
+    /// Work that is counted neither by [`Scheme::newton`] nor, for methods without it, by the equations of
+    /// accelerations.
     pub counts: NewtonCounts,
 }
 

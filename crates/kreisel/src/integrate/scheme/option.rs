@@ -2,7 +2,8 @@
 //!
 //! The file of a method has the enum with its words and what is said about it, and the entry of the method
 //! lists it. The key of model files with its place in schema and book, the flag of the command, the argument
-//! in Python and the entry in `run.json` follow, and in Rust [`Settings::with_option`](super::Settings::with_option).
+//! in Python and the entry in `run.json` follow, and in Rust
+//! [`Settings::with_option`](super::Settings::with_option).
 
 use super::super::words::Words;
 use super::SCHEMES;

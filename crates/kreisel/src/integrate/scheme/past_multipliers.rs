@@ -11,8 +11,8 @@ pub(super) struct PastMultipliers {
     pub holonomic: [Vec<f64>; 3],
     /// The same of nonholonomic constraints.
     pub nonholonomic: [Vec<f64>; 3],
-    /// Sizes of the last three steps since the start, the last one first; 0 for those that there are not. Negative for
-    /// one before the start whose multipliers lie on the tangent there.
+    /// Sizes of the last three steps since the start, the last one first; 0 for those that there are not.
+    /// Negative for one before the start whose multipliers lie on the tangent there.
     steps: Vec<f64>,
     /// Time that the last step reached.
     reached: f64,
@@ -83,8 +83,8 @@ impl PastMultipliers {
         past.for_each(|(name, values)| each(name, Item::Numbers(values)));
     }
 
-    /// Puts the cubic through the last four ends of steps in place of straight lines: steps may be large where the motion is
-    /// simple.
+    /// Puts the cubic through the last four ends of steps in place of straight lines: steps may be large
+    /// where the motion is simple.
     pub fn interpolate(&self, within: &Ends, time: f64, out: &mut Values) {
         let Ends { from, to, .. } = within;
         // A step that is not taken yet begins where the past ends.

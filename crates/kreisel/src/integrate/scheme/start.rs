@@ -10,8 +10,8 @@ use crate::dae::Values;
 /// Offset s of the evaluations before and after t₀, in units of h [ArnoldCardonaBruls2015, Tables 1 and 2].
 const OFFSET: f64 = 0.1;
 
-/// v̇₀, λ₀, a₀ and, where velocity constraints are left to a residual, the perturbed v₀, at consistent q and v
-/// of the state.
+/// v̇₀, λ₀, a₀ and, where velocity constraints are left to a residual, the perturbed v₀, at consistent q and
+/// v of the state.
 pub(super) fn starting_values<F: Formulation>(
     past: &mut Past,
     form: &mut F,

@@ -1,8 +1,10 @@
-//! How fast a machine can vibrate or settle: what bounds the steps of an explicit method, whatever its tolerance.
+//! How fast a machine can vibrate or settle: what bounds the steps of an explicit method, whatever its
+//! tolerance.
 //!
-//! Along a motion the largest rates of ∂v̇/∂q, ∂v̇/∂v and ∂ċ/∂c are found by power iteration, one of them in each step:
-//! a direction w is kept, the equations are evaluated at a small distance along it with the factors of the end of the
-//! step, and the change of v̇ (or ċ) is the next direction. A few steps find the fastest motion: ω = √(|Δv̇|/|Δq|), or
+//! Along a motion the largest rates of ∂v̇/∂q, ∂v̇/∂v and ∂ċ/∂c are found by power iteration, one of them in
+//! each step: a direction w is kept, the equations are evaluated at a small distance along it with the
+//! factors of the end of the step, and the change of v̇ (or ċ) is the next direction. A few steps find the
+//! fastest motion: ω = √(|Δv̇|/|Δq|), or
 //! |Δv̇|/|Δv|.
 
 use super::super::error::StepError;
@@ -116,8 +118,8 @@ impl Stiffness {
         }
     }
 
-    /// Looks along all directions from values that satisfy the equations and whose factors are at hand, until the
-    /// fastest motions are known.
+    /// Looks along all directions from values that satisfy the equations and whose factors are at hand, until
+    /// the fastest motions are known.
     pub fn look_around(&mut self, on: &mut Tools, step: f64, at: &Values) {
         for _ in 0..LOOKS * KINDS {
             self.look(on, step, at);

@@ -5,11 +5,12 @@
 //! M v_{n+1} = T⁻ᵀ(x) M x/h − ½ h (F(q_{n+1}, v_{n+1}) + Bᵀ(q_{n+1}) λ⁻),   B(q_{n+1}) v_{n+1} + Φ_t = 0
 //! ```
 //!
-//! with the forces F = g + v̂ᵀ M v, from which those are taken that momenta have because they are seen in axes that turn. M is that of rigid
-//! bodies, the same everywhere. For forces of a potential the method is symplectic and reversible: its energy keeps to that of a motion
-//! nearby for as long as anyone waits, if all steps have one size. Both systems are solved to round-off with factors of M and B at the
-//! start and at the end of the step: one factorisation a step. Accelerations and multipliers that are shown belong to q_{n+1} and v_{n+1} and
-//! have their order.
+//! with the forces F = g + v̂ᵀ M v, from which those are taken that momenta have because they are seen in
+//! axes that turn. M is that of rigid bodies, the same everywhere. For forces of a potential the method is
+//! symplectic and reversible: its energy keeps to that of a motion nearby for as long as anyone waits, if all
+//! steps have one size. Both systems are solved to round-off with factors of M and B at the start and at the
+//! end of the step: one factorisation a step. Accelerations and multipliers that are shown belong to q_{n+1}
+//! and v_{n+1} and have their order.
 
 use super::super::control::ErrorControl;
 use super::super::error::{StartError, StepError};
@@ -28,7 +29,8 @@ pub const SYMPLECTIC: Method = Method(&SchemeEntry {
           and `spectral-radius` has no say",
     family: Family::Fixed,
     leaves_hidden_residual: false,
-    // Positions follow velocities at the middle of steps, as in Verlet's method: ∫v dt = h v + h³ v̈/24 there.
+    // Positions follow velocities at the middle of steps, as in Verlet's method: ∫v dt = h v + h³ v̈/24
+    // there.
     order: 2,
     error_constant: Some(|_| 1.0 / 24.0),
     max_turn: 0.5,
@@ -137,7 +139,8 @@ impl Symplectic {
         on.shape.space.hat_transpose_multiply_add(&at.velocity, product, forces);
     }
 
-    /// Solves for a change with the residual at hand and the violation that the system has; adds it to the multipliers.
+    /// Solves for a change with the residual at hand and the violation that the system has; adds it to the
+    /// multipliers.
     fn solve(&mut self, on: &mut Tools) -> Result<f64, KktFailure> {
         let system = &mut on.kkt.system;
         let scale = -1.0 / system.mass_scale;

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! The values at t_n are x = 0, ẋ = v_n, ẍ = v̇_n, so predictor, update formulas and unknowns are those of
-//! [`super::index3`] with x, ẋ and ẍ in the place of h Δq, v and v̇: the [`Trial`] holds the local values here. With
-//! A = ∂v̇/∂x + γ' ∂v̇/∂ẋ + β' T and V = ∂v/∂x + γ' T the matrix is
+//! [`super::index3`] with x, ẋ and ẍ in the place of h Δq, v and v̇: the [`Trial`] holds the local values
+//! here. With A = ∂v̇/∂x + γ' ∂v̇/∂ẋ + β' T and V = ∂v/∂x + γ' T the matrix is
 //!
 //! ```text
 //! | (M A + D V + K T)/s   Bᵀ |

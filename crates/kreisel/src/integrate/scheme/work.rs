@@ -120,9 +120,9 @@ pub(super) struct Sizes {
 impl Sizes {
     /// What rounding adds to an estimate of the local error, in units of the length.
     ///
-    /// Where accelerations follow from positions, by two divisions by h, h² a has the rounding of an increment
-    /// however small the step is, and so has the local error C h² (a_{n+1} − a_n). Otherwise forces have the
-    /// rounding of positions, which is less.
+    /// Where accelerations follow from positions, by two divisions by h, h² a has the rounding of an
+    /// increment however small the step is, and so has the local error C h² (a_{n+1} − a_n). Otherwise forces
+    /// have the rounding of positions, which is less.
     pub fn error_floor(&self, follows_positions: bool) -> f64 {
         if follows_positions { self.round_off } else { self.violation_round_off / self.length }
     }
@@ -298,9 +298,9 @@ impl Workspace {
     /// solutions y are increments again.
     ///
     /// Where a node turns by 2π in a step, or nonholonomic constraints and states have rows with other
-    /// operators, the matrix is that of x. Where derivatives of the hidden constraints are wanted, the dynamic
-    /// part and B are left in the tangent by themselves as well. B goes to the matrix if it has no operator,
-    /// and what comes back tells whether it did. With `residual_too` the equations, and the hidden
+    /// operators, the matrix is that of x. Where derivatives of the hidden constraints are wanted, the
+    /// dynamic part and B are left in the tangent by themselves as well. B goes to the matrix if it has no
+    /// operator, and what comes back tells whether it did. With `residual_too` the equations, and the hidden
     /// constraints if these are wanted, are evaluated in the same pass.
     pub fn merge_forces(
         &mut self,

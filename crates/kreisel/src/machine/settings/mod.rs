@@ -197,8 +197,8 @@ pub struct RunPlan {
     pub output_step: Option<f64>,
     /// Settings of the integrator, the step among them.
     pub integration: Settings,
-    /// Accuracy of the whole run, in lengths of the machine or of how far it moves and in rad; the tolerance of its
-    /// steps is then found from coarser runs. Absent where it keeps to the one that it has. See
+    /// Accuracy of the whole run, in lengths of the machine or of how far it moves and in rad; the tolerance
+    /// of its steps is then found from coarser runs. Absent where it keeps to the one that it has. See
     /// [`RunPlan::locally`].
     pub accuracy: Option<f64>,
     /// Whether runs with larger steps tell how large the error is.

@@ -74,7 +74,8 @@ pub(crate) enum GraphNode {
     Binary(Binary, ExpressionId, ExpressionId),
     /// The second if the first is not zero, else the third.
     Select(ExpressionId, ExpressionId, ExpressionId),
-    /// A derivative of some orders of a table, by its place in the graph; a table of one argument has it twice.
+    /// A derivative of some orders of a table, by its place in the graph; a table of one argument has it
+    /// twice.
     Table(u32, [u8; 2], [ExpressionId; 2]),
 }
 
@@ -589,8 +590,8 @@ impl Graph {
         switches
     }
 
-    /// Corners of a table are those of its arguments minus its kinks. Of a table with many nothing is said: they
-    /// are measured data, which steps need not land on.
+    /// Corners of a table are those of its arguments minus its kinks. Of a table with many nothing is said:
+    /// they are measured data, which steps need not land on.
     fn table_switches(&mut self, table: u32, arguments: [ExpressionId; 2], switches: &mut Vec<SwitchNode>) {
         let function = Arc::clone(&self.tables[table as usize]);
         for (place, &argument) in arguments.iter().enumerate().take(function.arity()) {

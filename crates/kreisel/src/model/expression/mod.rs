@@ -2,8 +2,8 @@
 //! measured quantities that are evaluated in every step.
 //!
 //! **Language.** Numbers, names, `+ - * / ^`, comparisons (`<`, `<=`, `>`, `>=`, `==`, `!=`, giving 1 or
-//! 0), `&&`, `||`, `!`, parentheses and the functions of [`FUNCTIONS`]. `^` binds tightest and from right
-//! to left, so `-2^2` is −4. One unit may follow the whole: `"2*r + 1 mm"` is (2 r + 1) mm. A unit in brackets
+//! 0), `&&`, `||`, `!`, parentheses and the functions of [`FUNCTIONS`]. `^` binds tightest and from right to
+//! left, so `-2^2` is −4. One unit may follow the whole: `"2*r + 1 mm"` is (2 r + 1) mm. A unit in brackets
 //! belongs to what stands before it: `"2*r + 1[mm]"`.
 //!
 //! **Names of a model's own.** A name of `[expressions]` stands for that expression, and a `[[table]]` is called

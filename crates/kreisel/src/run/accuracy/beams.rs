@@ -1,4 +1,5 @@
-//! What beams give to know in a state of the machine: pulls beyond what their sections bear, meshes that are coarse.
+//! What beams give to know in a state of the machine: pulls beyond what their sections bear, meshes that are
+//! coarse.
 
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Note, NoteKind, Notes, Point, Values};

@@ -1,17 +1,19 @@
 //! How accurate a run is, estimated by running it again with larger steps.
 //!
-//! Two companions run beside: with fixed steps of 2h and 4h, with steps by the error at 4 and 16 times the tolerance. Errors are of
-//! second order in the step, and proportional to the tolerance, so that a companion has about four times the error of the run before
-//! it: the difference d of the run and its first companion is three times the error of the run. Whether that holds is
-//! seen from the quotient of the differences, d of the companions over d of the run. Where it is below 3 the error falls by less
-//! than a step suggests, and d/(quotient − 1) takes the place of d/3, as if it went on falling like that. Where tolerances
-//! differ by other factors, the power with which errors fall is found from the same three runs.
+//! Two companions run beside: with fixed steps of 2h and 4h, with steps by the error at 4 and 16 times the
+//! tolerance. Errors are of second order in the step, and proportional to the tolerance, so that a companion
+//! has about four times the error of the run before it: the difference d of the run and its first companion
+//! is three times the error of the run. Whether that holds is seen from the quotient of the differences, d of
+//! the companions over d of the run. Where it is below 3 the error falls by less than a step suggests, and
+//! d/(quotient − 1) takes the place of d/3, as if it went on falling like that. Where tolerances differ by
+//! other factors, the power with which errors fall is found from the same three runs.
 //!
-//! Methods of high order take some tens of steps, whose errors scatter: from one tolerance to half of it they change by anything
-//! between a twentieth and five. A quarter of the tolerance often leaves the error as it is, and then d/3 is too small by more than
-//! two in a quarter of all cases. What is known is the error of the *coarser* run: it is d, as soon as the finer one has much less. So
-//! the companion of such a run has 16 times its tolerance, which saves it only a third of the steps, and d itself is the
-//! estimate. It is a bound: the run is some ten times as good.
+//! Methods of high order take some tens of steps, whose errors scatter: from one tolerance to half of it they
+//! change by anything between a twentieth and five. A quarter of the tolerance often leaves the error as it
+//! is, and then d/3 is too small by more than two in a quarter of all cases. What is known is the error of
+//! the *coarser* run: it is d, as soon as the finer one has much less. So the companion of such a run has 16
+//! times its tolerance, which saves it only a third of the steps, and d itself is the estimate. It is a
+//! bound: the run is some ten times as good.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -32,8 +34,8 @@ const TOLERANCES: [f64; 2] = [4.0, 16.0];
 pub(super) const SCATTERED: f64 = 16.0;
 /// Its turns in those of the run, by which errors of order 8 fall as much.
 const FINER_TURN: f64 = FRAC_1_SQRT_2;
-/// Quotient of differences from which a run is seen to converge, and the smallest that is believed, where errors are
-/// to fall by 4.
+/// Quotient of differences from which a run is seen to converge, and the smallest that is believed, where
+/// errors are to fall by 4.
 const CONVERGES: f64 = 3.0;
 pub(super) const MIN_QUOTIENT: f64 = 1.35;
 /// Differences below this part of a quantity's size are not asked whether they fall.
@@ -45,8 +47,8 @@ const MAX_ERROR: f64 = 0.02;
 const SLIGHT: f64 = 1e-3;
 /// Errors of positions and angles below this part of their size are rounding.
 const ROUNDED: f64 = 1e-9;
-/// Differences, in lengths of the machine and rad, by whose growth a motion is seen to forget its start; how many of them it
-/// takes, and the power of e by which they grow at least.
+/// Differences, in lengths of the machine and rad, by whose growth a motion is seen to forget its start; how
+/// many of them it takes, and the power of e by which they grow at least.
 const GROWING: std::ops::Range<f64> = 1e-6..0.03;
 const MIN_POINTS: f64 = 8.0;
 const MIN_GROWTH: f64 = 3.0;
@@ -54,7 +56,8 @@ const MIN_GROWTH: f64 = 3.0;
 /// By how much errors fall from a run to one with half the step, or a quarter of the tolerance.
 const FALL: f64 = 4.0;
 
-/// By how much errors of three runs are to fall: from the far companion to the near one, and from that to the run.
+/// By how much errors of three runs are to fall: from the far companion to the near one, and from that to the
+/// run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Falls {
     pub far: f64,
@@ -90,7 +93,8 @@ impl Falls {
         low
     }
 
-    /// What a guess of the error is of its bound, where only one coarser run is known, whose error is to fall by this.
+    /// What a guess of the error is of its bound, where only one coarser run is known, whose error is to fall
+    /// by this.
     pub fn without_guard(near: f64) -> f64 {
         let falls = Self { far: FALL, near, scatter: false };
         falls.part(FALL) / falls.part(MIN_QUOTIENT)
@@ -111,11 +115,12 @@ impl Falls {
 pub struct ErrorEstimate {
     /// Largest error of a part at a time, in SI units.
     pub error: f64,
-    /// Size of the quantity: range of a position or an angle, largest velocity, force or torque; at least what counts as motion.
+    /// Size of the quantity: range of a position or an angle, largest velocity, force or torque; at least
+    /// what counts as motion.
     pub size: f64,
-    /// By how much errors fall from one run to the next with half the step: 4 where the estimate is sharp. Absent where the
-    /// second companion did not get through, where nothing differs, and for methods of high order, whose errors scatter: the
-    /// estimate is then a bound.
+    /// By how much errors fall from one run to the next with half the step: 4 where the estimate is sharp.
+    /// Absent where the second companion did not get through, where nothing differs, and for methods of high
+    /// order, whose errors scatter: the estimate is then a bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quotient: Option<f64>,
 }
@@ -175,8 +180,8 @@ impl PassWork {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Accuracy {
-    /// The accuracy that was asked for, of positions in lengths of the machine or of its way and of angles in rad; absent if
-    /// none was.
+    /// The accuracy that was asked for, of positions in lengths of the machine or of its way and of angles in
+    /// rad; absent if none was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wanted: Option<f64>,
     /// How many runs it was found by.
@@ -195,8 +200,8 @@ pub struct Accuracy {
     pub forces: ErrorEstimate,
     /// Torques of joints, in N m.
     pub torques: ErrorEstimate,
-    /// Means of these forces from one of the times at which runs are compared to the next, a two-hundredth of the run, in N:
-    /// impacts and vibrations hardly change them.
+    /// Means of these forces from one of the times at which runs are compared to the next, a two-hundredth of
+    /// the run, in N: impacts and vibrations hardly change them.
     pub mean_forces: ErrorEstimate,
     /// Such means of the torques, in N m.
     pub mean_torques: ErrorEstimate,
@@ -204,11 +209,12 @@ pub struct Accuracy {
     pub peak_forces: ErrorEstimate,
     /// The largest torques so far, in N m.
     pub peak_torques: ErrorEstimate,
-    /// The first time at which positions or angles are off by more than was asked for, or by more than a fiftieth of their
-    /// range if nothing was, in s; absent if none is.
+    /// The first time at which positions or angles are off by more than was asked for, or by more than a
+    /// fiftieth of their range if nothing was, in s; absent if none is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved_until: Option<f64>,
-    /// By which power of e an error grows in a second, in 1/s, where it does until it is as large as the motion.
+    /// By which power of e an error grows in a second, in 1/s, where it does until it is as large as the
+    /// motion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub growth: Option<f64>,
     /// What kept the steps small, where the result is more than ten times as accurate as was asked for.
@@ -259,16 +265,17 @@ impl Accuracy {
         accuracy
     }
 
-    /// Finds until when errors of positions and angles are below limits. Before they are large they fall as they should,
-    /// whatever becomes of them later: each is the part of the difference to a companion that this says.
+    /// Finds until when errors of positions and angles are below limits. Before they are large they fall as
+    /// they should, whatever becomes of them later: each is the part of the difference to a companion that
+    /// this says.
     pub(super) fn resolve(&mut self, limits: [f64; 2], run: &Samples, near: &Samples, falls: Falls) {
         let part = falls.part(FALL);
         let is_off = |each: &[f64]| (0..2).any(|i| part * each[i] > limits[i]);
         self.resolved_until = run.differences(near).find(|(_, each)| is_off(each)).map(|(time, _)| time);
     }
 
-    /// All of it in a line: "positions to 4.0e-4 m, angles to 2.0e-4 rad, velocities to 1.0e-3, reactions to 2.0e-3, all
-    /// estimated; resolved to the end".
+    /// All of it in a line: "positions to 4.0e-4 m, angles to 2.0e-4 rad, velocities to 1.0e-3, reactions to
+    /// 2.0e-3, all estimated; resolved to the end".
     pub fn words(&self) -> String {
         let Self { positions, angles, .. } = self;
         let mut words = match positions.relative().max(angles.relative()) < ROUNDED {
@@ -332,8 +339,8 @@ impl Accuracy {
     }
 }
 
-/// The rate at which the difference of two runs grows, in 1/s, where it grows much: over the times at which it is above
-/// rounding and below the size of the motion.
+/// The rate at which the difference of two runs grows, in 1/s, where it grows much: over the times at which
+/// it is above rounding and below the size of the motion.
 fn growth(run: &Samples, near: &Samples, units: [f64; 2]) -> Option<f64> {
     let points = || {
         run.differences(near)
@@ -369,8 +376,8 @@ impl Units {
         Self { length: machine.system.scales().length, time: plan.end_time - plan.start_time }
     }
 
-    /// Sizes that are at least what counts as motion, and of which none is rounding beside its partner: an axis without torque
-    /// still has that of its force at the machine's length, in so far as it counts.
+    /// Sizes that are at least what counts as motion, and of which none is rounding beside its partner: an
+    /// axis without torque still has that of its force at the machine's length, in so far as it counts.
     fn counting(&self, sizes: [f64; QUANTITIES]) -> [f64; QUANTITIES] {
         let [position, angle, velocity, angular_velocity, force, torque, others @ ..] = sizes;
         let [mean_force, mean_torque, peak_force, peak_torque] = others;
@@ -464,8 +471,8 @@ fn companions(settings: &Settings, scatter: bool) -> Vec<Settings> {
     let factors = if scatter { &[SCATTERED][..] } else { &TOLERANCES };
     let coarser = |factor: &f64| {
         let (rtol, atol) = (factor * control.rtol, factor * control.atol);
-        // Steps that a limit keeps small are to be larger, too. Where a method of high order turns parts as far as it can, the
-        // companion turns them less and is the finer one: d is then the error of the run.
+        // Steps that a limit keeps small are to be larger, too. Where a method of high order turns parts as
+        // far as it can, the companion turns them less and is the finer one: d is then the error of the run.
         let max_step = factor.sqrt() * control.max_step;
         let turn_part = if scatter { FINER_TURN } else { factor.sqrt() };
         settings.with_error_control(ErrorControl { rtol, atol, max_step, turn_part, ..control })

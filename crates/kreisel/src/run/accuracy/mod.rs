@@ -1,9 +1,11 @@
-//! Whether the numbers of a run can be trusted: every estimate, warning and verdict is made here, and everything else reads it.
+//! Whether the numbers of a run can be trusted: every estimate, warning and verdict is made here, and
+//! everything else reads it.
 //!
-//! A run is watched by what its steps show anyway: how far parts turn in a step, what local errors add up to, what the energy
-//! balance is off by, what alternates from step to step, what beams bear and how fine their meshes are. Whoever asks for it gets an estimate of the error
-//! by companions, runs with larger steps. What casts doubt on the result is a [`Note`](crate::dae::Note) of a kind that is
-//! a doubt, and the verdict follows from these and from how the run ended.
+//! A run is watched by what its steps show anyway: how far parts turn in a step, what local errors add up to,
+//! what the energy balance is off by, what alternates from step to step, what beams bear and how fine their
+//! meshes are. Whoever asks for it gets an estimate of the error by companions, runs with larger steps. What
+//! casts doubt on the result is a [`Note`](crate::dae::Note) of a kind that is a doubt, and the verdict
+//! follows from these and from how the run ended.
 
 mod beams;
 mod companion;
@@ -81,7 +83,8 @@ pub(super) struct AccuracyWatch {
     vibrations: VibrationWatch,
     limits: LimitWatch,
     remedy: Remedy,
-    /// Energies below this, in J, are rounding: that of the machine's mass at a speed below which nothing moves.
+    /// Energies below this, in J, are rounding: that of the machine's mass at a speed below which nothing
+    /// moves.
     least_energy: f64,
     /// The motion, where its error is to be estimated.
     samples: Option<Samples>,
@@ -132,8 +135,8 @@ impl AccuracyWatch {
         }
     }
 
-    /// What was seen after the start of a run that kept energy like this; where its error is known, nobody needs to add up
-    /// local ones.
+    /// What was seen after the start of a run that kept energy like this; where its error is known, nobody
+    /// needs to add up local ones.
     pub fn notes(
         &self,
         machine: &Machine,
@@ -176,7 +179,8 @@ impl AccuracyWatch {
         (accuracy, note)
     }
 
-    /// The target of a finer run, if the accuracy was missed, or is not known yet, and another run may reach it.
+    /// The target of a finer run, if the accuracy was missed, or is not known yet, and another run may reach
+    /// it.
     pub fn after_run(
         &self,
         machine: &Machine,

@@ -14,8 +14,8 @@ use crate::results::NodeState;
 use crate::run::recorder::node_state;
 use crate::system::System;
 
-/// Most times at which motions are compared: as many as there are output times, since errors of large steps peak within them. And
-/// most numbers that are kept for it.
+/// Most times at which motions are compared: as many as there are output times, since errors of large steps
+/// peak within them. And most numbers that are kept for it.
 const TIMES: usize = 1000;
 const NUMBERS: usize = 2_000_000;
 /// Times for which a mean of reactions is taken.
@@ -46,7 +46,8 @@ struct Sample {
     peaks: Vec<[f64; PEAKS]>,
 }
 
-/// What reactions come to from sample to sample: impacts and vibrations move them in time, and hardly change their means.
+/// What reactions come to from sample to sample: impacts and vibrations move them in time, and hardly change
+/// their means.
 #[derive(Clone, Default)]
 struct ReactionSums {
     /// When they were looked at, in s, and what they were.

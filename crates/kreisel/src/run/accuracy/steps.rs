@@ -1,10 +1,11 @@
 //! What the size of the steps makes of the motion: their local errors, added up.
 //!
-//! A step has the local error C_q h³ v̈ + h³ v̂ v̇/12 in q [ArnoldCardonaBruls2015, Eq. (69)]. The sum of these is the error at
-//! the end of a motion that neither magnifies nor damps it, and its cheapest indicator: it needs nothing but the accelerations at
-//! the ends of steps. They are taken over two steps: vibrations that no step resolves, and that the method damps, alternate
-//! from step to step and cancel. What joints, drives and stiff parts undo in the next step is no error: at some looks, and only if
-//! something is to be told, the part of the local errors is found that lasts. A motion that is unstable has larger errors: only
+//! A step has the local error C_q h³ v̈ + h³ v̂ v̇/12 in q [ArnoldCardonaBruls2015, Eq. (69)]. The sum of
+//! these is the error at the end of a motion that neither magnifies nor damps it, and its cheapest indicator:
+//! it needs nothing but the accelerations at the ends of steps. They are taken over two steps: vibrations
+//! that no step resolves, and that the method damps, alternate from step to step and cancel. What joints,
+//! drives and stiff parts undo in the next step is no error: at some looks, and only if something is to be
+//! told, the part of the local errors is found that lasts. A motion that is unstable has larger errors: only
 //! companions see those.
 
 use super::{REST, Remedy};
@@ -16,7 +17,8 @@ use crate::lie::{NormBlock, Space};
 use crate::machine::RunPlan;
 use crate::system::System;
 
-/// Sums of local errors above this part of the range of a motion are told: many motions magnify them ten times.
+/// Sums of local errors above this part of the range of a motion are told: many motions magnify them ten
+/// times.
 const MAX_SUM: f64 = 3e-3;
 /// Part of that at which the advice aims.
 const AIM: f64 = 0.5;
@@ -39,7 +41,8 @@ pub(super) struct StepErrorWatch {
     space: Space,
     /// Length of the machine, in m.
     length: f64,
-    /// C_q of the method of the last step; absent where its local error is of another order, and is not added up.
+    /// C_q of the method of the last step; absent where its local error is of another order, and is not added
+    /// up.
     constant: Option<f64>,
     blocks: Vec<ErrorSum>,
     /// Configuration at the start, and the smallest and largest value of each coordinate since.
@@ -77,7 +80,8 @@ impl Look {
     }
 }
 
-/// Finds what lasts of a change of the configuration after a step of a size at given values, if it can be found.
+/// Finds what lasts of a change of the configuration after a step of a size at given values, if it can be
+/// found.
 pub(super) type Lasting<'a> = dyn FnMut(&Values, f64, &[f64], &mut [f64]) -> bool + 'a;
 
 impl StepErrorWatch {

@@ -1,13 +1,15 @@
 //! A run that is as accurate as was asked for: the tolerance of its steps is found from coarser runs.
 //!
-//! Errors are proportional to the tolerance, with a factor that only runs tell. Two runs with large tolerances come first. From
-//! their difference follows the error of the finer one, and from that the tolerance of the next, which is then compared
-//! with them: what is claimed is what was seen. Where a large step in the tolerance is needed, it is taken in bites. All runs
-//! have steps of their own, which follow their own impacts and events. The last complete one is the result.
+//! Errors are proportional to the tolerance, with a factor that only runs tell. Two runs with large
+//! tolerances come first. From their difference follows the error of the finer one, and from that the
+//! tolerance of the next, which is then compared with them: what is claimed is what was seen. Where a large
+//! step in the tolerance is needed, it is taken in bites. All runs have steps of their own, which follow
+//! their own impacts and events. The last complete one is the result.
 //!
-//! Of methods of high order the error of the run before is claimed (see [`super::companion`]): the first run is to have the accuracy
-//! already, and the second, with a sixteenth of its tolerance and 1.4 times its steps, shows that it has. Measured with `explicit8` on 16
-//! models, accuracies 1e-3 to 1e-5 and tolerances of the first run from 4 to 1/64 of the accuracy, a sixteenth took the fewest steps in all.
+//! Of methods of high order the error of the run before is claimed (see [`super::companion`]): the first run
+//! is to have the accuracy already, and the second, with a sixteenth of its tolerance and 1.4 times its
+//! steps, shows that it has. Measured with `explicit8` on 16 models, accuracies 1e-3 to 1e-5 and tolerances
+//! of the first run from 4 to 1/64 of the accuracy, a sixteenth took the fewest steps in all.
 
 use super::SMOOTH_ORDER;
 use super::companion::{Accuracy, ErrorEstimate, Falls, MIN_QUOTIENT, PassWork, SCATTERED, Units};
@@ -22,10 +24,12 @@ const FIRST: f64 = 16.0;
 const LARGEST: f64 = 0.1;
 /// Tolerance of the second run, in units of that of the first.
 const SECOND: f64 = 0.25;
-/// Tolerance of the first run of a method of high order, in units of the accuracy, and of each further one at most, in units of the one before.
+/// Tolerance of the first run of a method of high order, in units of the accuracy, and of each further one at
+/// most, in units of the one before.
 const FIRST_SCATTERED: f64 = 1.0 / 16.0;
 const NIBBLE_SCATTERED: f64 = 1.0 / SCATTERED;
-/// A tolerance falls by this factor at most from one run of such a method to the next, which triples its steps.
+/// A tolerance falls by this factor at most from one run of such a method to the next, which triples its
+/// steps.
 const BITE_SCATTERED: f64 = 1e-4;
 /// Tolerances below this are rounding to such a method.
 const LEAST_SCATTERED: f64 = 1e-13;
@@ -33,7 +37,8 @@ const LEAST_SCATTERED: f64 = 1e-13;
 const MET: f64 = 0.5;
 /// Part of the accuracy that is aimed at.
 const AIM: f64 = 0.35;
-/// A tolerance falls by this factor at most from one run to the next, and by this at least, so that runs differ.
+/// A tolerance falls by this factor at most from one run to the next, and by this at least, so that runs
+/// differ.
 const BITE: f64 = 0.1;
 const NIBBLE: f64 = 0.5;
 /// Most runs, the one that is shown among them.
@@ -108,8 +113,8 @@ impl Target {
         !self.passes.is_empty()
     }
 
-    /// The target of a finer run after the present one, with these samples; absent where the accuracy is met, or where nothing
-    /// more is to be gained.
+    /// The target of a finer run after the present one, with these samples; absent where the accuracy is met,
+    /// or where nothing more is to be gained.
     pub(super) fn after_run(
         &self,
         machine: &Machine,
@@ -150,8 +155,8 @@ impl Target {
         Some(next)
     }
 
-    /// The target of a finer run in place of the present one, which failed; absent where a coarser one is complete, or there
-    /// were too many.
+    /// The target of a finer run in place of the present one, which failed; absent where a coarser one is
+    /// complete, or there were too many.
     pub(super) fn after_failure(&self, reason: String, work: PassWork) -> Option<Self> {
         let mut next =
             self.counting(work).filter(|next| !self.has_complete() && next.count < MAX_FAILURES)?;
@@ -180,8 +185,8 @@ impl Target {
     pub fn plan(&self, plan: &RunPlan) -> RunPlan {
         // Fixed steps keep what they have.
         let Some(control) = plan.integration.error_control() else { return plan.clone() };
-        // Errors are to fall with the tolerance, however small it is, and whatever limits the steps. With methods of second order the first
-        // run is none that is shown: it alone may take larger steps.
+        // Errors are to fall with the tolerance, however small it is, and whatever limits the steps. With
+        // methods of second order the first run is none that is shown: it alone may take larger steps.
         let first = Self::first_tolerance(self.accuracy, self.order);
         let reference = if self.order > SMOOTH_ORDER { first } else { SECOND * first };
         let part = (self.rtol / reference).powf(1.0 / f64::from(self.order));
@@ -243,7 +248,8 @@ impl Target {
         Some(events.iter().enumerate().map(error).collect())
     }
 
-    /// What is known of the present run, with these samples and what limited its steps, and the doubt that it casts.
+    /// What is known of the present run, with these samples and what limited its steps, and the doubt that it
+    /// casts.
     pub(super) fn judge(
         &self,
         machine: &Machine,
@@ -337,8 +343,8 @@ fn text(reader: &mut Reader) -> Result<String, Damaged> {
     String::from_utf8(reader.section()?.to_vec()).map_err(|_| Damaged)
 }
 
-/// The larger of the errors of positions, in lengths of the machine or of its way, and of angles, in rad; and by how much it
-/// falls.
+/// The larger of the errors of positions, in lengths of the machine or of its way, and of angles, in rad; and
+/// by how much it falls.
 fn worst(found: &Accuracy, units: Units) -> (f64, Option<f64>) {
     let Accuracy { positions, angles, .. } = found;
     let position = positions.error / positions.size.max(units.length);

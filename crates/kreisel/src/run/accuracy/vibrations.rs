@@ -1,12 +1,13 @@
 //! Vibrations that the steps are too large for.
 //!
-//! What is faster than the steps can follow alternates from step to step: a frequency ω that the trapezoidal rule advances
-//! by the phase 2 arctan(ωh/2) a step, and other methods alike, comes near half a turn where ωh is large. Of values y_n at
-//! the steps, d_n = (y_{n+2} − 4y_{n+1} + 6y_n − 4y_{n−1} + y_{n−2})/16 is that part: it is the amplitude of y where y
-//! alternates, and of the order h⁴ where y is smooth. Accelerations show it first. One jump of them makes four d of
-//! alternating signs, and one value aside five: six in a row are a vibration, and the smallest of them, A, is its
-//! acceleration. Positions that alternate with the amplitude X have the mean velocities Δq = ±2X/h, whose d gives X. As v̇
-//! satisfies the equations at the end of each step, A = ω²X tells the frequency.
+//! What is faster than the steps can follow alternates from step to step: a frequency ω that the trapezoidal
+//! rule advances by the phase 2 arctan(ωh/2) a step, and other methods alike, comes near half a turn where ωh
+//! is large. Of values y_n at the steps, d_n = (y_{n+2} − 4y_{n+1} + 6y_n − 4y_{n−1} + y_{n−2})/16 is that
+//! part: it is the amplitude of y where y alternates, and of the order h⁴ where y is smooth. Accelerations
+//! show it first. One jump of them makes four d of alternating signs, and one value aside five: six in a row
+//! are a vibration, and the smallest of them, A, is its acceleration. Positions that alternate with the
+//! amplitude X have the mean velocities Δq = ±2X/h, whose d gives X. As v̇ satisfies the equations at the end
+//! of each step, A = ω²X tells the frequency.
 
 use super::Remedy;
 use crate::bytes::{Damaged, Reader, Writer};

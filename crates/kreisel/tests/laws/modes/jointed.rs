@@ -325,7 +325,8 @@ fn overdamped_motions_do_not_push_out_what_oscillates() {
 
 #[test]
 fn a_pendulum_away_from_rest_has_the_mode_of_its_moment() {
-    // I θ̈ = −m g l sin θ, so that s² = −m g l cos θ/I with I = 0.2 + m l²; from hanging over the horizontal to standing.
+    // I θ̈ = −m g l sin θ, so that s² = −m g l cos θ/I with I = 0.2 + m l²; from hanging over the horizontal
+    // to standing.
     for degrees in [0.0_f64, 30.0, 89.0, 90.0, 91.0, 150.0] {
         let angle = degrees.to_radians();
         let (x, z) = (0.5 * angle.sin(), -0.5 * angle.cos());

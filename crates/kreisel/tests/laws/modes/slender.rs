@@ -1,7 +1,7 @@
 //! Modes of slender beams: equal ones, lightly damped ones, about loaded states, with bodies on joints.
 //!
-//! Frequencies in the tables are those of the matrices that `kreisel modes --matrices` writes, found by another
-//! program (SciPy's generalised symmetric solver), and s = ω (−ζ ± i √(1 − ζ²)) with ζ = α/2ω + ηω/2.
+//! Frequencies in the tables are those of the matrices that `kreisel modes --matrices` writes, found by
+//! another program (SciPy's generalised symmetric solver), and s = ω (−ζ ± i √(1 − ζ²)) with ζ = α/2ω + ηω/2.
 
 use std::f64::consts::TAU;
 use std::path::Path;
@@ -26,8 +26,8 @@ fn modes(name: &str, values: &[(&str, &str)], about: About, count: usize) -> Mac
 /// Frequency and damping ratio.
 type Row = (f64, f64);
 
-/// Errors of frequencies and of damping ratios. Nine digits of the first are given, of which a condition of 1e9
-/// leaves eight; six of the others, and half a unit of the last of them is up to 5e-6.
+/// Errors of frequencies and of damping ratios. Nine digits of the first are given, of which a condition of
+/// 1e9 leaves eight; six of the others, and half a unit of the last of them is up to 5e-6.
 const FREQUENCY: f64 = 1e-8;
 const RATIO: f64 = 5e-6;
 

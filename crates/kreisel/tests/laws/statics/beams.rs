@@ -146,8 +146,9 @@ pub const BEND: [f64; 6] = [5e6 / 6.0, 1e7 / 12.0, 1e7 / 12.0, 1e7, 5e6 * 5.0 / 
 fn the_45_degree_bend_agrees_with_shooting_and_with_published_tips() {
     let rod = bent_rod();
     // Tips (along the tangent at the root, towards the centre, along the load) with eight straight elements
-    // [SimoVuQuoc1986Rods, pp. 79–116], and the displacement of [BatheBolourchi1979, p. 982] at the last load. Straight elements and shear stiffnesses
-    // differ; one part in a hundred of the radius is what the published tips agree to among each other.
+    // [SimoVuQuoc1986Rods, pp. 79–116], and the displacement of [BatheBolourchi1979, p. 982] at the last
+    // load. Straight elements and shear stiffnesses differ; one part in a hundred of the radius is what the
+    // published tips agree to among each other.
     for (load, published) in [
         (300.0, Vector3::new(58.84, 22.33, 40.08)),
         (450.0, Vector3::new(52.32, 18.62, 48.39)),

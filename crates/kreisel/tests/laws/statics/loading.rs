@@ -90,7 +90,8 @@ fn a_wheel_that_nothing_holds_is_named() {
     assert!(error.contains("the torque balance of `wheel` along y meets no stiffness"), "{error}");
 }
 
-/// A cantilever along z of EI = 1 N m² about one axis and 2 N m² about the other, with a force along z at its end.
+/// A cantilever along z of EI = 1 N m² about one axis and 2 N m² about the other, with a force along z at its
+/// end.
 fn column(force: f64, keys: &str) -> Machine {
     machine(&format!(
         "[gravity]
@@ -213,8 +214,8 @@ fn a_limp_rope_hangs_from_where_it_is_drawn() {
         assert!(tip.xy().norm() < 1e-6, "order {order}: {tip}");
         // The mesh moves the weight of the last element by half of it at most.
         assert!((tip.z + 10.0 + stretch).abs() < 0.1 * stretch, "order {order}: {tip}");
-        // Drawn straight between two supports it is as long as they are apart: a flat parabola of sag f with the pull H = ρA g L²/8f
-        // is longer by 8 f²/3L = H L/EA, so that f³ = 3 ρA g L⁴/64 EA.
+        // Drawn straight between two supports it is as long as they are apart: a flat parabola of sag f with
+        // the pull H = ρA g L²/8f is longer by 8 f²/3L = H L/EA, so that f³ = 3 ρA g L⁴/64 EA.
         let ends =
             top("[0, 1, 0]", "[0, 0, 1]") + "[[spherical]]\nname = 'end'\nbodies = ['ground', 'r.end']";
         let across = rope(order, "[10, 0, 0]", &ends);
@@ -318,7 +319,8 @@ fn nearly_rigid_shear_takes_no_more_points_past_both_limit_points_than_soft_shea
     };
     let (usual, _) = follow(1, 20, 1384.6154);
     for shear in [1e5, 1e6, 1e8] {
-        // Both elements on as many nodes. Their meshes differ by 1e-4 at the second limit point, where the frame is bent most.
+        // Both elements on as many nodes. Their meshes differ by 1e-4 at the second limit point, where the
+        // frame is bent most.
         let ((first, limits), (second, others)) = (follow(1, 20, shear), follow(2, 10, shear));
         for points in [first, second] {
             assert!(points <= usual + usual / 5, "GA = {shear}: {points} of {usual} points");

@@ -1,5 +1,5 @@
-//! What two nodes an element are worth: pulls, Euler's loads, large deflections, and loads so small that theory
-//! is linear, against closed forms and shooting.
+//! What two nodes an element are worth: pulls, Euler's loads, large deflections, and loads so small that
+//! theory is linear, against closed forms and shooting.
 
 use super::beams::{BEND, LEE, add_beam, add_load, cantilever, frames, lee, section, tip};
 use super::rod::Rod;
@@ -35,7 +35,8 @@ fn tangent(system: &System, at: &Point) -> Tangent {
     Tangent::at(system, &system.couplings(None), at, weights)
 }
 
-/// Number of unstable directions at a point: negative eigenvalues of the stiffness along what the joints allow.
+/// Number of unstable directions at a point: negative eigenvalues of the stiffness along what the joints
+/// allow.
 fn unstable_directions(system: &System, at: &Point) -> usize {
     let tangent = tangent(system, at);
     let (stiffness, basis) = (tangent.stiffness.to_dense(), allowed_directions(&tangent.gradient.to_dense()));
