@@ -26,7 +26,7 @@ const STEP: f64 = 0.02;
 const STEPS: [f64; 3] = [0.01, 0.005, 0.0025];
 const FINER_STEPS: [f64; 3] = [6.25e-4, 3.125e-4, 1.5625e-4];
 
-/// How the drive starts: as published, and over the whole run. The third derivative of the published drive
+/// How the drive starts: as published, and over the whole run. The fourth derivative of the published drive
 /// jumps at 0.5 s and sets off vibrations of 5e-10 of the motion, which some steps follow and others do not:
 /// extrapolations from ever finer steps differ by as much afterwards, and no reference is 1000 times better
 /// than the finest run. So the order is judged with the other drive.
