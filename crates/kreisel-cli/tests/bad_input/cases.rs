@@ -118,6 +118,12 @@ const MODELS: &[(&str, &str, &str, &str)] = &[
     ("[expressions]\na = true\n", "m.toml:6:5", "an expression in quotes, not true", ""),
     ("[expressions]\nsin = '1'\n", "m.toml:6:1", "already has a meaning", ""),
     ("[parameters]\na = 1\n[expressions]\na = '1'\n", "m.toml:8:1", "`a` is used twice", ""),
+    (
+        "[expressions]\npush = '1'\n[[input]]\nname = 'push'\n",
+        "m.toml:8:8",
+        "already has a meaning",
+        "no parameter, expression",
+    ),
     ("[[expressions]]\na = '1'\n", "m.toml:5:3", "must be written as `[expressions]`", ""),
     ("[[table]]\nname = 'gas'\n", "m.toml:5:1", "exactly one of `points`, `values`, `file`", ""),
     ("[[table]]\npoints = [[0, 1], [1, 2]]\n", "m.toml:5:1", "needs the key `name`", ""),

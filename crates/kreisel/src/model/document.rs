@@ -428,7 +428,9 @@ impl Expander<'_> {
         let found = self.tables_of(entry);
         let Some(values) = self.errors.keep(found) else { return };
         let first = self.parts.len();
-        let without = Arc::new(scope.clone());
+        // A table may take the name of one of the file around.
+        let named = OwnNames::default();
+        let without = Arc::new(Scope { named, ..scope.clone() });
         for (kind, value) in values {
             if let Err(errors) = self.part(kind, value, &without) {
                 self.errors.keep::<()>(Err(errors));

@@ -39,9 +39,12 @@ impl Scope {
         Self { parameters, prefix, placement, named: OwnNames::default() }
     }
 
-    /// Whether a parameter or a table has a name.
-    fn has_name(&self, name: &str) -> bool {
-        self.parameters.contains_key(name) || self.named.tables.contains_key(name)
+    /// Whether a name already means something in the expressions of the file.
+    pub(crate) fn has_name(&self, name: &str) -> bool {
+        has_meaning(name)
+            || self.parameters.contains_key(name)
+            || self.named.tables.contains_key(name)
+            || self.named.expressions.contains_key(name)
     }
 }
 

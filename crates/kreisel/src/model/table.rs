@@ -304,8 +304,8 @@ impl Table {
     }
 }
 
-/// Most corners that are reported of a table that repeats itself.
-const MAX_CORNERS: f64 = 100_000.0;
+/// Most corners that are reported of one function of time; one with more is noise to any step size.
+pub(crate) const MAX_CORNERS: f64 = 100_000.0;
 
 /// A function of two numbers x and y given on a grid.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,7 +14,6 @@ use super::expression::read_whole_unit;
 use super::kind::{EXTRAPOLATIONS, INTERPOLATIONS, Key, Need, Occurrence, PartKind, ValueKind};
 use super::quantity::{Dimension, Unit};
 use super::reader::PartReader;
-use super::scope::has_meaning;
 use super::source::Text;
 use super::table::{Interpolation, Outside, Table, TableFunction, TableGrid, TableMistake};
 
@@ -92,7 +91,7 @@ pub(crate) fn read(part: &Part) -> Result<(String, TableFunction), ModelErrors> 
     if name.is_empty() {
         return Err(reader.missing("name", "expressions call it by its name").into());
     }
-    if has_meaning(&name) || part.context().scope().parameters.contains_key(&name) {
+    if part.context().scope().has_name(&name) {
         let mistake = Mistake::BadName { name, reason: "it already has a meaning in expressions" };
         return Err(ModelError::new(mistake, part.name_place().clone()).into());
     }

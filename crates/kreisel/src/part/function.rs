@@ -53,16 +53,15 @@ fn is_quantity(builder: &MachineBuilder, name: &str) -> bool {
         || builder.signals().inputs().iter().any(|input| input.name == name)
 }
 
-/// Refuses a name that expressions would take for a parameter or a constant.
+/// Refuses a name that expressions would take for something else.
 pub(super) fn check_name(part: &Part, reader: &PartReader) -> Result<(), ModelError> {
-    let taken = part.context().scope().parameters.contains_key(part.name());
-    if !taken && !crate::model::scope::has_meaning(part.name()) {
+    if !part.context().scope().has_name(part.name()) {
         return Ok(());
     }
     let mistake =
         Mistake::BadName { name: part.name().to_string(), reason: "it already has a meaning in expressions" };
     Err(ModelError::new(mistake, part.name_place().clone()).with_hint(format!(
-        "choose another name for {}, one that no parameter, constant or function has",
+        "choose another name for {}, one that no parameter, expression, constant or function has",
         reader.description()
     )))
 }

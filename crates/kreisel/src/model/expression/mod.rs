@@ -34,7 +34,7 @@ use super::error::{ExpressionMistake, Mistake, ModelError};
 use super::name;
 use super::quantity::{Dimension, Unit};
 use super::source::Text;
-use super::table::TableFunction;
+use super::table::{MAX_CORNERS, TableFunction};
 
 /// Most words in one expression.
 pub const MAX_TOKENS: usize = 10_000;
@@ -397,8 +397,6 @@ pub(crate) struct CornerFinder {
 
 /// Pieces into which a range of time is cut when the zeros of a curved switch are looked for.
 const CORNER_SAMPLES: usize = 4096;
-/// Most corners that are reported for one switch; a function with more is noise to any step size.
-const MAX_CORNERS: f64 = 100_000.0;
 
 impl CornerFinder {
     /// Corners between two times, ascending. Those of conditions linear in t are exact; others are found
