@@ -51,8 +51,9 @@ pub enum Refusal {
     },
     /// More energy came from nowhere than there was.
     #[error(
-        "{gain:.1e} J came from nowhere, of {in_play:.1e} J that were ever in play: this is not the motion of the machine. Take smaller \
-         steps, or a smaller `rtol` with `step = \"auto\"`"
+        "{} came from nowhere, of {in_play:.1e} J that were ever in play: this is not the motion of the machine. Take smaller \
+         steps, or a smaller `rtol` with `step = \"auto\"`",
+        amount(*gain)
     )]
     EnergyFromNowhere {
         /// The largest defect of the energy balance, in J.
@@ -60,4 +61,13 @@ pub enum Refusal {
         /// Energy in play, in J.
         in_play: f64,
     },
+}
+
+/// An energy in words.
+fn amount(energy: f64) -> String {
+    if energy.is_finite() {
+        format!("{energy:.1e} J")
+    } else {
+        "More energy than a number can hold".to_owned()
+    }
 }

@@ -233,9 +233,15 @@ impl<'m, S: Sink> Recorder<'m, S> {
         Ok(())
     }
 
-    /// Whether a record could not be kept; [`Recorder::close`] tells why.
+    /// Whether it ended the run: a record could not be kept, and [`Recorder::close`] tells why, or energies
+    /// are no numbers any more.
     pub fn has_failed(&self) -> bool {
-        self.failure.is_some()
+        self.failure.is_some() || self.has_lost_its_numbers()
+    }
+
+    /// Whether energies or powers are no numbers any more, which ends a run.
+    pub(super) fn has_lost_its_numbers(&self) -> bool {
+        self.extremes.largest_energy_gain.is_infinite()
     }
 
     /// Where records go.
@@ -274,7 +280,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        if now.time > self.last_time {
+        if now.time > self.last_time && !self.has_lost_its_numbers() {
             self.record_state(now)?;
         }
         Ok(())
@@ -309,7 +315,9 @@ impl<'m, S: Sink> Recorder<'m, S> {
     }
 
     /// Adds a step and records the output times within it.
-    fn add_step(&mut self, last: &mut dyn Interval) -> Result<(), WriteError> {
+    ///
+    /// A step with energies or powers that are no numbers ends the run: nothing of it is recorded.
+    fn add_step(&mut self, last: &mut dyn Interval) -> Result<Control, WriteError> {
         let report = last.report();
         self.solver.step = report.step;
         self.solver.iterations += report.iterations as f64;
@@ -335,6 +343,12 @@ impl<'m, S: Sink> Recorder<'m, S> {
             let from = start + f64::from(piece - 1) * length;
             let to = if is_last { end } else { from + length };
             let power = if is_last { power_at_end } else { self.power_within(to, last) };
+            let rate = power.applied + power.dissipated;
+            if !(energies.total().is_finite() && rate.is_finite()) {
+                self.extremes.largest_energy_balance = f64::INFINITY;
+                self.extremes.largest_energy_gain = f64::INFINITY;
+                return Ok(Control::Stop);
+            }
             while let Some(time) = self.next_within(to, step) {
                 let balance = self.balance.within(length, power, ((time - from) / length).clamp(0.0, 1.0));
                 let part = ((time - start) / step).clamp(0.0, 1.0);
@@ -355,7 +369,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
         if self.output_step.is_none() || self.is_output_time(end, step) {
             self.record_state(to)?;
         }
-        Ok(())
+        Ok(Control::Continue)
     }
 
     /// The power at a time within a step.
@@ -443,9 +457,9 @@ impl<'m, S: Sink> Recorder<'m, S> {
         largest(&mut extremes.largest_velocity_residual, velocity);
     }
 
-    fn keep_failure(&mut self, outcome: Result<(), WriteError>) -> Control {
+    fn keep_failure(&mut self, outcome: Result<Control, WriteError>) -> Control {
         match outcome {
-            Ok(()) => Control::Continue,
+            Ok(control) => control,
             Err(failure) => {
                 self.failure = Some(failure);
                 Control::Stop
@@ -461,7 +475,7 @@ impl<S: Sink> Observer for Recorder<'_, S> {
     fn started(&mut self, at: &Values) {
         if self.count == 0 {
             let outcome = self.begin(at);
-            self.keep_failure(outcome);
+            self.keep_failure(outcome.map(|()| Control::Continue));
         } else {
             let (system, point) = (&self.machine.system, Self::point_after(at));
             let (energies, power) = system.energies_and_power(&point);
