@@ -62,10 +62,18 @@ impl Integration<'_> {
     pub fn step_by(&mut self, step: f64) -> Result<StepReport, StepError> {
         let iterations = self.attempt(step)?;
         let (error_constant, order) = (self.error_constant(), self.tools.stepper.order());
+        let known_error = self.tools.known_error;
         let next = self.accept(step);
         let condition = self.reported_condition();
-        self.last_report =
-            StepReport { step, iterations, condition, error_constant, order, ..StepReport::default() };
+        self.last_report = StepReport {
+            step,
+            iterations,
+            condition,
+            error_constant,
+            order,
+            known_error,
+            ..StepReport::default()
+        };
         self.go_on(next, false)?;
         Ok(self.last_report)
     }
@@ -170,6 +178,7 @@ impl Integration<'_> {
             landings += 1;
             plan = StepPlan { step: time - self.state.now.time, lands_on: Some(time), shortened: true };
         }
+        report.known_error = self.tools.known_error;
         let next = self.accept(plan.step);
         if let Some(time) = plan.lands_on {
             self.state.set_time(time);

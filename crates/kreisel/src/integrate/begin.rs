@@ -101,6 +101,7 @@ impl Integrator {
             stepper: settings.method,
             choice: None,
             counts: NewtonCounts::default(),
+            known_error: None,
         };
         let scheme = (settings.method.0.new)(&tools, &dae.couplings(None))?;
         check_parameters(&settings, &tools.shape)?;

@@ -78,6 +78,16 @@ impl Statistics {
     }
 }
 
+/// What a method of high order knows of its own error in q: of positions in lengths of the machine, and of
+/// angles in rad.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum KnownError {
+    /// What the step added.
+    Step([f64; 2]),
+    /// What came together since the method started.
+    Run([f64; 2]),
+}
+
 /// What one step took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -98,6 +108,8 @@ pub struct StepReport {
     pub error_constant: Option<f64>,
     /// Order of that method.
     pub order: u32,
+    /// What that method knows of its own error.
+    pub known_error: Option<KnownError>,
     /// Into how many pieces it is to be cut for a rule of second order to be as good as the motion: methods
     /// of high order take large steps. 0 for a step that nobody watches.
     pub pieces: u32,
@@ -341,6 +353,7 @@ impl<'d> Integration<'d> {
     /// Computes a step without taking it; the state stays as it is.
     pub(super) fn attempt(&mut self, step: f64) -> Result<usize, StepError> {
         self.fit_step(step)?;
+        self.tools.known_error = None;
         let outcome = self.scheme.attempt(&mut self.tools, &self.state, step, &mut self.trial);
         self.count_work();
         outcome

@@ -91,12 +91,19 @@ impl Judge {
     /// Largest entry of a velocity in 1/s (or of an acceleration in 1/s²): angular, or in lengths of the
     /// machine.
     pub fn speed(&self, shape: &Shape, velocity: &[f64]) -> f64 {
-        let largest =
-            |values: &[f64]| values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
-        shape.space.norm_blocks().fold(0.0, |speed: f64, block| {
+        let [positions, angles] = self.sizes(shape, velocity);
+        positions.max(angles)
+    }
+
+    /// Largest entries of a change: of positions in lengths of the machine, and of angles in rad.
+    pub fn sizes(&self, shape: &Shape, change: &[f64]) -> [f64; 2] {
+        let mut sizes = [0.0_f64; 2];
+        for block in shape.space.norm_blocks() {
             let unit = if block.is_rotation { 1.0 } else { self.length };
-            speed.max(largest(&velocity[block.velocities]) / unit)
-        })
+            let size = &mut sizes[usize::from(block.is_rotation)];
+            *size = change[block.velocities].iter().fold(*size, |size, value| size.max(value.abs() / unit));
+        }
+        sizes
     }
 
     /// The largest entry of changes of positions, velocities and states: in units of 1 rad and of the

@@ -35,7 +35,7 @@ pub use begin::ResumeError;
 pub use control::{ControlHistory, ErrorControl};
 pub(crate) use control::{damps_enough, possible_radii};
 pub use error::{StartError, StateError, StepError};
-pub use integration::{Integration, Statistics, StepReport};
+pub use integration::{Integration, KnownError, Statistics, StepReport};
 pub use interval::{Ends, Interval};
 pub use observer::Observer;
 pub use saturation::{Saturation, SaturationOptions};

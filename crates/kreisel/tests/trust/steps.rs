@@ -336,3 +336,74 @@ fn a_thin_wire_whose_sections_spin_wildly_ends_with_an_error() {
         assert!(refusal.to_string().contains("came from nowhere"), "{step}: {refusal}");
     }
 }
+
+#[test]
+fn an_explicit_step_into_a_contact_that_gives_no_numbers_ends_with_an_error() {
+    // The ball is pushed out of the floor by more energy than a number can hold.
+    let text = "
+        [simulation]
+        end-time = 1.9
+        method = 'explicit8'
+        step = 0.95
+        [[body]]
+        name = 'ball'
+        density = 1000
+        shape = { kind = 'sphere', radius = 0.1 }
+        position = [0, 0, 0.6]
+        [[contact]]
+        name = 'floor'
+        bodies = ['ground', 'ball']
+        law = 'hertz'
+        youngs-modulus = 1e10
+        restitution = 0.7
+        ";
+    let machine = common::read(text).unwrap();
+    let (trajectory, outcome) =
+        Job::new(&machine, &machine.plan().unwrap()).record(Trajectory::new(&machine)).unwrap();
+    let RunEnding::Refused(refusal) = outcome.ending else { panic!("{:?}", outcome.ending) };
+    assert!(refusal.to_string().starts_with("More energy than a number can hold"), "{refusal}");
+    assert_eq!(outcome.summary.verdict, Some(Verdict::Wrong));
+    assert!(trajectory.columns.iter().flatten().all(|value| value.is_finite()));
+}
+
+#[test]
+fn methods_of_high_order_tell_of_fixed_steps_that_are_too_large_by_their_own_estimate() {
+    // A pendulum that swings far: the steps are compared with small ones.
+    let text = |method: &str, step: f64| {
+        format!(
+            "
+            [simulation]
+            end-time = 4
+            output-step = 1
+            method = '{method}'
+            step = {step}
+            [[body]]
+            name = 'bob'
+            mass = 1
+            inertia = [0.01, 0.01, 0.01]
+            position = [1, 0, 0]
+            [[revolute]]
+            name = 'hinge'
+            bodies = ['ground', 'bob']
+            point = [0, 0, 0]
+            axis = [0, 1, 0]
+            "
+        )
+    };
+    let kinds = |method: &str, step: f64| {
+        let machine = common::read(&text(method, step)).unwrap();
+        let (motion, outcome) =
+            Job::new(&machine, &machine.plan().unwrap()).record(Trajectory::new(&machine)).unwrap();
+        let told = outcome.summary.notes.iter().any(|note| note["kind"] == "large-steps");
+        (column(&motion, "bob.position.z").to_vec(), told)
+    };
+    for (method, good, bad) in [("explicit8", 0.2, 1.0), ("extrapolated", 0.01, 0.8)] {
+        let (exact, _) = kinds(method, good / 8.0);
+        let far =
+            |values: &[f64]| values.iter().zip(&exact).fold(0.0_f64, |far, (a, b)| far.max((a - b).abs()));
+        let (values, told) = kinds(method, good);
+        assert!(far(&values) < 1e-3 && !told, "{method}: {}", far(&values));
+        let (values, told) = kinds(method, bad);
+        assert!(far(&values) > 0.02 && told, "{method}: {}", far(&values));
+    }
+}

@@ -18,6 +18,7 @@
 
 use super::super::control::ErrorControl;
 use super::super::error::{StateError, StepError};
+use super::super::integration::KnownError;
 use super::super::interval::Ends;
 use super::super::judge::ErrorSize;
 use super::super::state::State;
@@ -221,7 +222,7 @@ impl Explicit8 {
 
     /// The error of a step whose stages are computed and whose end is the stage at hand
     /// [HairerNorsettWanner1993, Section II.10].
-    fn estimate(&mut self, on: &Tools, step: f64, control: &ErrorControl) -> ErrorSize {
+    fn estimate(&mut self, on: &Tools, step: f64, control: &ErrorControl) -> (ErrorSize, KnownError) {
         let Tools { shape, judge, .. } = on;
         Self::add_up(&self.rates, E5, &mut self.sum);
         Self::add_up(&self.rates, E3, &mut self.second_estimate);
@@ -237,7 +238,9 @@ impl Explicit8 {
         let (fifth, third) = (size(&self.sum), size(&self.second_estimate).size);
         let both = (fifth.size * fifth.size + 0.01 * third * third).sqrt();
         let estimate = if fifth.size > 0.0 { step * fifth.size * fifth.size / both } else { fifth.size };
-        ErrorSize { size: estimate / control.rtol, ..fifth }
+        let part = if both > 0.0 { step * fifth.size / both } else { 0.0 };
+        let known = judge.sizes(shape, &self.sum[..self.room.len()]).map(|size| part * size);
+        (ErrorSize { size: estimate / control.rtol, ..fifth }, KnownError::Step(known))
     }
 
     /// Brings the end of a step onto the constraints, and finds accelerations and multipliers there.
@@ -427,12 +430,12 @@ impl Scheme for Explicit8 {
             }
             return Ok(0);
         }
-        if let Some(control) = control {
-            self.error = self.estimate(on, step, &control);
-            let is_good = self.error.size <= 1.0;
-            if !is_good {
-                return Ok(0);
-            }
+        // Without control only the error in q is looked at, which has no tolerance.
+        let (error, known) = self.estimate(on, step, &control.unwrap_or(ErrorControl::new(1.0, step)));
+        (self.error, on.known_error) = (error, Some(known));
+        let is_good = control.is_none() || self.error.size <= 1.0;
+        if !is_good {
+            return Ok(0);
         }
         if let Err(found) = self.finish(on, state, step, trial) {
             return Err(self.failure(on, state, step, found));

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use super::super::control::ErrorControl;
 use super::super::error::{StartError, StateError, StepError};
+use super::super::integration::KnownError;
 use super::super::interval::Ends;
 use super::super::judge::ErrorSize;
 use super::super::state::State;
@@ -181,9 +182,6 @@ struct Extrapolated {
     /// Whether the driver asked for other couplings.
     is_fitted: bool,
     error: ErrorSize,
-    /// Largest differences to the combination of one order less: of positions in lengths of the machine and
-    /// rad, of velocities in as much per second, and of multipliers.
-    estimates: Vec<f64>,
     /// Multipliers as they were shown.
     multipliers: PastMultipliers,
     /// As long as v.
@@ -201,7 +199,6 @@ impl Extrapolated {
             is_taken: false,
             is_fitted: false,
             error: ErrorSize { size: 0.0, worst: Equation::Equilibrium(0), order: 3 },
-            estimates: zeros(3),
             multipliers: PastMultipliers::new(&on.shape),
             room: std::array::from_fn(|_| zeros(on.shape.velocity_count())),
         })
@@ -240,24 +237,18 @@ impl Extrapolated {
         if space.difference(&state.now.configuration, &values.configuration, &mut trial.increment).is_err() {
             return false;
         }
-        self.estimates[0] = on.judge.speed(&on.shape, lower);
+        // What the combination of one order less differs by.
+        on.known_error = Some(KnownError::Run(on.judge.sizes(&on.shape, lower)));
         let columns = &self.columns;
         let sum = |weights: &[f64], of: &dyn Fn(&Values) -> f64| {
             columns.iter().zip(weights).map(|(column, weight)| weight * of(&column.state.now)).sum::<f64>()
         };
-        for (i, lower) in lower.iter_mut().enumerate() {
-            let of = |now: &Values| now.velocity[i];
-            values.velocity[i] = sum(weights, &of);
-            *lower = sum(lower_weights, &of) - values.velocity[i];
+        for i in 0..values.velocity.len() {
+            values.velocity[i] = sum(weights, &|now| now.velocity[i]);
             values.acceleration[i] = sum(weights, &|now| now.acceleration[i]);
         }
-        self.estimates[1] = on.judge.speed(&on.shape, lower);
-        self.estimates[2] = 0.0;
         for i in 0..values.multipliers.len() {
-            let of = |now: &Values| now.multipliers[i];
-            values.multipliers[i] = sum(weights, &of);
-            self.estimates[2] =
-                self.estimates[2].max((sum(lower_weights, &of) - values.multipliers[i]).abs());
+            values.multipliers[i] = sum(weights, &|now| now.multipliers[i]);
         }
         for i in 0..values.nonholonomic_multipliers.len() {
             values.nonholonomic_multipliers[i] = sum(weights, &|now| now.nonholonomic_multipliers[i]);
@@ -387,7 +378,6 @@ impl Scheme for Extrapolated {
     }
 
     fn history(&mut self, each: &mut dyn FnMut(&'static str, Item)) {
-        each("estimated errors", Item::Numbers(&mut self.estimates));
         each("whether a step was taken", Item::Flag(&mut self.is_taken));
         self.multipliers.history(each);
         for column in &mut self.columns {

@@ -31,6 +31,7 @@ use std::sync::Arc;
 
 use super::control::ErrorControl;
 use super::error::{StartError, StateError, StepError};
+use super::integration::KnownError;
 use super::judge::{ErrorSize, Judge};
 use super::settings::Settings;
 use super::state::State;
@@ -192,6 +193,8 @@ pub(super) struct Tools<'d> {
     /// Work that is counted neither by [`Scheme::newton`] nor, for methods without it, by the equations of
     /// accelerations.
     pub counts: NewtonCounts,
+    /// What the method knows of its error after the step that was computed last.
+    pub known_error: Option<KnownError>,
 }
 
 impl Tools<'_> {

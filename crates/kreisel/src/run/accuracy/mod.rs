@@ -30,7 +30,7 @@ use super::advance::Run;
 use super::recorder::Extremes;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Control, Note, NoteKind, Notes, Values};
-use crate::integrate::Interval;
+use crate::integrate::{Interval, KnownError};
 use crate::machine::{EventRecord, Machine, Refusal, RunPlan};
 use crate::results::{EndStatus, RunSummary, Verdict};
 
@@ -122,13 +122,15 @@ impl AccuracyWatch {
     /// Looks at a step.
     pub fn accepted(&mut self, machine: &Machine, last: &mut dyn Interval) {
         let report = last.report();
-        let constant = report.error_constant;
         self.scatter |= report.order > SMOOTH_ORDER;
         let ends = last.ends();
         self.beams.accepted(machine, ends.to);
         self.turns.accepted(&ends);
-        self.steps.accepted(&ends, constant);
-        self.vibrations.accepted(&ends);
+        self.steps.accepted(&ends, &report);
+        // What alternates may be followed well by a method of high order, and that one knows how well.
+        if !matches!(report.known_error, Some(KnownError::Step(_))) {
+            self.vibrations.accepted(&ends);
+        }
         self.limits.accepted(&ends);
         if let Some(samples) = &mut self.samples {
             samples.accepted(machine, last);
@@ -238,6 +240,9 @@ impl AccuracyWatch {
 
     /// An energy in parts of that in play.
     fn part_in_play(&self, energy: f64, extremes: &Extremes) -> f64 {
+        if energy.is_infinite() {
+            return energy;
+        }
         energy / (extremes.energy_in_play + ROUNDING * extremes.largest_energy + self.least_energy)
     }
 
@@ -245,6 +250,10 @@ impl AccuracyWatch {
     fn energy_note(&self, extremes: &Extremes) -> Option<Note> {
         let lost = self.part_in_play(extremes.largest_energy_balance, extremes);
         if lost <= MAX_ENERGY_LOST {
+            return None;
+        }
+        // What is beyond all numbers is refused, in words of its own.
+        if lost.is_infinite() {
             return None;
         }
         let advice = self.remedy.words();

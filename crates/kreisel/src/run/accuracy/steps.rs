@@ -11,7 +11,7 @@
 use super::{REST, Remedy};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Dae, Note, NoteKind, Values};
-use crate::integrate::Ends;
+use crate::integrate::{Ends, KnownError, StepReport};
 use crate::kinematics::NodeId;
 use crate::lie::{NormBlock, Space};
 use crate::machine::RunPlan;
@@ -22,6 +22,8 @@ use crate::system::System;
 const MAX_SUM: f64 = 3e-3;
 /// Part of that at which the advice aims.
 const AIM: f64 = 0.5;
+/// What a method knows of its own error is told above this part of the range, as that of a mesh is.
+const MAX_KNOWN: f64 = 0.01;
 /// Fewer steps than this follow no motion, whatever their errors add up to.
 const MIN_STEPS: f64 = 5.0;
 /// How often it is looked what lasts of the errors.
@@ -44,6 +46,10 @@ pub(super) struct StepErrorWatch {
     /// C_q of the method of the last step; absent where its local error is of another order, and is not added
     /// up.
     constant: Option<f64>,
+    /// What methods of high order know of their own errors: of positions in m and of angles in rad, up to the
+    /// last start and since; and the order of the last one.
+    known: [[f64; 2]; 2],
+    order: u32,
     blocks: Vec<ErrorSum>,
     /// Configuration at the start, and the smallest and largest value of each coordinate since.
     first: Vec<f64>,
@@ -97,6 +103,8 @@ impl StepErrorWatch {
             space,
             length,
             constant: plan.integration.error_constant(),
+            known: [[0.0; 2]; 2],
+            order: 0,
             blocks,
             first,
             low,
@@ -116,11 +124,15 @@ impl StepErrorWatch {
     /// Accelerations may jump where the method starts anew.
     pub fn started(&mut self) {
         self.step_before = 0.0;
+        let [before, since] = &mut self.known;
+        before.iter_mut().zip(since).for_each(|(before, since)| *before += std::mem::take(since));
     }
 
     /// Takes a step.
-    pub fn accepted(&mut self, ends: &Ends, constant: Option<f64>) {
-        self.constant = constant;
+    pub fn accepted(&mut self, ends: &Ends, report: &StepReport) {
+        let constant = report.error_constant;
+        (self.constant, self.order) = (constant, report.order);
+        self.add_known(report.known_error);
         let Ends { from, to, .. } = ends;
         let step = to.time - from.time;
         self.space.hat_multiply(&to.velocity, &to.acceleration, &mut self.curvature);
@@ -152,6 +164,20 @@ impl StepErrorWatch {
         self.step_before = step;
         self.time += step;
         self.steps += 1.0;
+    }
+
+    fn add_known(&mut self, error: Option<KnownError>) {
+        let since = &mut self.known[1];
+        let in_units = |error: [f64; 2]| [error[0] * self.length, error[1]];
+        match error {
+            Some(KnownError::Step(error)) => {
+                since.iter_mut().zip(in_units(error)).for_each(|(sum, error)| *sum += error);
+            }
+            Some(KnownError::Run(error)) => {
+                since.iter_mut().zip(in_units(error)).for_each(|(most, error)| *most = most.max(error));
+            }
+            None => {}
+        }
     }
 
     /// Ranges of positions and of angles, in m and in rad; none where nothing moves.
@@ -195,7 +221,9 @@ impl StepErrorWatch {
 
     /// What is worth telling of the steps, with what to do where no step can be advised.
     pub fn note(&self, system: &System, remedy: Remedy, lasting: &mut Lasting) -> Option<Note> {
-        self.constant?;
+        if self.constant.is_none() {
+            return self.known_note(remedy);
+        }
         if (1.0..MIN_STEPS).contains(&self.steps) && self.ranges().iter().any(Option::is_some) {
             let (steps, advice) = (self.steps, remedy.words());
             let counted =
@@ -221,9 +249,33 @@ impl StepErrorWatch {
         Some(Note::new(NoteKind::LargeSteps, text).about(name).number(sum).advice(advice))
     }
 
+    /// The same of methods that know their own errors. Under control of the error they keep to what was asked
+    /// for.
+    fn known_note(&self, remedy: Remedy) -> Option<Note> {
+        let Remedy::Steps = remedy else { return None };
+        let [before, since] = self.known;
+        let part = |kind: usize| {
+            let known = before[kind] + since[kind];
+            Some(known / self.ranges()[kind]?).filter(|part| part.is_nan() || *part > MAX_KNOWN)
+        };
+        let (what, part) = [("positions", part(0)), ("angles", part(1))]
+            .into_iter()
+            .filter_map(|(what, part)| Some((what, part?)))
+            .max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let step = self.time / self.steps;
+        let smaller = step * (AIM * MAX_KNOWN / part).powf(1.0 / f64::from(self.order));
+        let advice = format!("take steps of {smaller:.1e} s, or `step = \"auto\"`");
+        let text = format!(
+            "steps of {step:.1e} s are large for this motion: by the method's own estimate they leave out {:.1} % of the range of {what}; {advice}",
+            100.0 * part
+        );
+        Some(Note::new(NoteKind::LargeSteps, text).number(part).advice(advice))
+    }
+
     /// Saves what was seen.
     pub fn save(&self, out: &mut Writer) {
         out.numbers(&[self.step_before, self.time, self.steps]);
+        out.numbers(self.known.as_flattened());
         for values in [&self.first, &self.low, &self.high, &self.before] {
             out.numbers(values);
         }
@@ -244,6 +296,10 @@ impl StepErrorWatch {
         let mut numbers = |count: usize| same_length(reader.numbers()?, count);
         let [step_before, time, steps] = numbers(3)?[..] else { return Err(Damaged) };
         (self.step_before, self.time, self.steps) = (step_before, time, steps);
+        let [positions, angles, positions_since, angles_since] = numbers(4)?[..] else {
+            return Err(Damaged);
+        };
+        self.known = [[positions, angles], [positions_since, angles_since]];
         let count = self.first.len();
         [self.first, self.low, self.high] = [numbers(count)?, numbers(count)?, numbers(count)?];
         self.before = numbers(if step_before > 0.0 { self.curvature.len() } else { self.before.len() })?;
