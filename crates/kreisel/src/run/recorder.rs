@@ -92,6 +92,8 @@ pub struct Recorder<'m, S> {
     nodes: Vec<NodeState>,
     sample: Values,
     failure: Option<WriteError>,
+    /// Whether energy comes or goes through any part, once a step was seen.
+    exchanges_energy: Option<bool>,
 }
 
 /// How well a run kept what must be kept, over all accepted steps.
@@ -187,6 +189,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
             nodes: Vec::new(),
             sample: Values::default(),
             failure: None,
+            exchanges_energy: None,
         }
     }
 
@@ -336,7 +339,11 @@ impl<'m, S: Sink> Recorder<'m, S> {
         let after = self.rates(to);
         let angles =
             self.angles_near(to, |sensor, angle| angle + 0.5 * step * (before[sensor] + after[sensor]));
-        let pieces = report.pieces.max(1);
+        let (system, at_end) = (&self.machine.system, last.ends().to);
+        let exchanges = *self
+            .exchanges_energy
+            .get_or_insert_with(|| system.exchanges_energy(&Self::point_before(at_end)));
+        let pieces = if exchanges { report.pieces.max(1) } else { 1 };
         let length = step / f64::from(pieces);
         for piece in 1..=pieces {
             let is_last = piece == pieces;

@@ -239,6 +239,21 @@ impl System {
         self.energies_and_power(at).1
     }
 
+    /// Whether there is a part, on or off, through which energy comes or goes: one that answers when it is
+    /// asked for its power at some motion.
+    pub(crate) fn exchanges_energy(&self, at: &Point) -> bool {
+        let moves = |joint: &SystemJoint| joint.time_dependent || !joint.nonholonomic.is_empty();
+        let answers = |entry: &SystemElement| {
+            let mut power = Power::default();
+            let mut asked = Forces { power: Some(&mut power), ..Forces::default() };
+            self.with_element(entry, at, |motion| entry.element.evaluate(motion, &mut asked));
+            asked.power.is_none()
+        };
+        !self.contact_groups.is_empty()
+            || self.joints.iter().chain(&self.continued).any(moves)
+            || self.elements.iter().any(answers)
+    }
+
     /// Energies of elements and power through them, in one pass.
     fn element_sums(&self, at: &Point) -> (Energies, Power) {
         let (of_groups, mut sum) = self.contact_group_energies_and_power(at);
