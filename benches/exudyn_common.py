@@ -45,8 +45,8 @@ def settings(step, end_time, spectral_radius=0.9, rtol=1e-8, atol=1e-10, modifie
     return chosen
 
 
-def cpu_seconds(system, chosen):
+def cpu_seconds(system, chosen, **options):
     """CPU time of the solver call."""
     start = time.process_time()
-    system.SolveDynamic(chosen)
+    system.SolveDynamic(chosen, **options)
     return time.process_time() - start

@@ -5,6 +5,8 @@
 //! per step in µs, error; or, instead of a time, the word `cannot` and why. Kreisel also prints what it
 //! promises of itself: the word `limit`, what is measured, the value, the most it may be.
 
+mod precision;
+
 use crate::python::{environment, output};
 use crate::{root, say};
 use std::collections::BTreeMap;
@@ -58,6 +60,8 @@ struct Request {
     /// Fewer steps of what Kreisel promises of itself.
     quick: bool,
     json: Option<PathBuf>,
+    /// Only work against precision.
+    only_precision: bool,
 }
 
 /// Runs every benchmark and prints the table.
@@ -73,6 +77,9 @@ pub fn run(words: &[&str]) -> ExitCode {
 
 fn measure(request: Request) -> Result<(), String> {
     let python = environment("peers", &[PEER, "mujoco", "numpy", "scipy"])?;
+    if request.only_precision {
+        return precision::measure(&python);
+    }
     let runs = request.runs.to_string();
     let mut results = Results::default();
     for round in 0..request.rounds {
@@ -92,6 +99,9 @@ fn measure(request: Request) -> Result<(), String> {
     let rows = results.rows();
     say(&table(&rows));
     say(&results.remarks());
+    if !request.quick {
+        precision::measure(&python)?;
+    }
     match request.json {
         None => Ok(()),
         Some(path) => std::fs::write(&path, json(&rows)).map_err(|e| format!("{}: {e}", path.display())),
@@ -106,10 +116,11 @@ fn kreisel(target: &str) -> Command {
 }
 
 fn parse(words: &[&str]) -> Result<Request, String> {
-    let mut request = Request { rounds: 7, runs: 5, quick: false, json: None };
+    let mut request = Request { rounds: 7, runs: 5, quick: false, json: None, only_precision: false };
     for word in words {
         match word.split_once('=') {
             None if *word == "--quick" => (request.rounds, request.runs, request.quick) = (1, 1, true),
+            Some(("--only", "precision")) => request.only_precision = true,
             Some(("--json", path)) if !path.is_empty() => request.json = Some(path.into()),
             Some((name @ ("--rounds" | "--runs"), number)) => {
                 let count = if name == "--rounds" { &mut request.rounds } else { &mut request.runs };
@@ -118,7 +129,8 @@ fn parse(words: &[&str]) -> Result<Request, String> {
             }
             _ => {
                 return Err(format!(
-                    "`{word}` is no option; there are --quick, --rounds=N, --runs=N and --json=FILE"
+                    "`{word}` is no option; there are --quick, --rounds=N, --runs=N, --json=FILE and \
+                     --only=precision"
                 ));
             }
         }
@@ -362,6 +374,7 @@ mod tests {
         assert!(parse(&["--json"]).is_err() && parse(&["--json="]).is_err() && parse(&["quick"]).is_err());
         let request = parse(&["--rounds=3", "--runs=2"]).unwrap();
         assert_eq!((request.rounds, request.runs), (3, 2));
+        assert!(parse(&["--only=precision"]).unwrap().only_precision && parse(&["--only=all"]).is_err());
         assert!(parse(&["--rounds=0"]).is_err() && parse(&["--rounds=x"]).is_err());
     }
 }

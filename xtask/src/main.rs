@@ -41,7 +41,7 @@ cargo xtask accuracy       smooth models and random machines: accuracies that ar
 cargo xtask silence        every model with large steps, every method and both groups: bad runs must say so
 cargo xtask steps          steps by the error against the fewest fixed ones of equal error, 66 runs
 cargo xtask instructions   count instructions a step by Valgrind: --against COMMIT, --dev, --only WORD, --cache DIR
-cargo xtask bench          measure Kreisel beside its peers; --quick, --rounds=N, --runs=N, --json=FILE
+cargo xtask bench          measure Kreisel beside its peers; --quick, --rounds=N, --runs=N, --json=FILE, --only=precision
 cargo xtask bench-python   measure what the Python package costs; --quick
 ";
 

@@ -92,7 +92,7 @@ pub fn asked(benchmark: &str, program: &str) -> bool {
     let mut words = std::env::args().skip(1).peekable();
     let mut any = false;
     while let Some(word) = words.next() {
-        if word == "--runs" {
+        if ["--runs", "--errors"].contains(&&*word) {
             words.next();
         } else if !word.starts_with("--") {
             any = true;

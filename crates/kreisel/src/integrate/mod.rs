@@ -42,8 +42,8 @@ pub use saturation::{Saturation, SaturationOptions};
 pub use saved::Saved;
 pub(crate) use scheme::OPTIONS;
 pub use scheme::{
-    AUTO, BDF2, Columns, EXPLICIT8, EXTRAPOLATED, Family, Form, HHT_I3, HHT_SOI2, INDEX2, INDEX3, Method,
-    MethodOption, OptionEntry, ParameterError, Parameters, Parametrization, PastMass, SCHEMES, SOI2,
+    AUTO, BDF2, BDF3, Columns, EXPLICIT8, EXTRAPOLATED, Family, Form, HHT_I3, HHT_SOI2, INDEX2, INDEX3,
+    Method, MethodOption, OptionEntry, ParameterError, Parameters, Parametrization, PastMass, SCHEMES, SOI2,
     SYMPLECTIC, Scaling, Stability, UPDATED_LAGRANGIAN,
 };
 pub use settings::{IterationMatrix, Predictor, Settings, Start, StepChange};

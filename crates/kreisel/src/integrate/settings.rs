@@ -252,7 +252,7 @@ macro_rules! changes {
 getters! {
     /// Method.
     method: Method;
-    /// Parameters of the generalized-α family; without effect on `bdf2` and `explicit8`.
+    /// Parameters of the generalized-α family; without effect on `bdf2`, `bdf3` and `explicit8`.
     parameters: Parameters;
     /// Step size h in s; with error control only a size to start from.
     step: f64;

@@ -1,6 +1,7 @@
 //! How fast errors fall: the order of every method against solutions of another kind.
 
 mod bdf2;
+mod bdf3;
 #[path = "../common/mod.rs"]
 mod common;
 mod explicit8;

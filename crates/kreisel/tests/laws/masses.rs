@@ -113,13 +113,14 @@ fn errors(masses: [f64; 2], method: &str) -> [f64; 4] {
 }
 
 /// Every method that keeps position constraints.
-const METHODS: [&str; 7] = [
+const METHODS: [&str; 8] = [
     "method = 'index3'",
     "method = 'index2'",
     "method = 'soi2'",
     "method = 'hht-i3'",
     "method = 'hht-soi2'",
     "method = 'bdf2'",
+    "method = 'bdf3'",
     "method = 'updated-lagrangian'\ngroup = 'so3xr3'",
 ];
 

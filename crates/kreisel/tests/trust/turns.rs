@@ -42,7 +42,7 @@ fn steady_spin_is_followed_at_any_step() {
 
 /// The largest turns that methods follow, in rad, as their entries state them: on SE(3), and with positions
 /// and rotations side by side.
-const LIMITS: [(&str, [Option<f64>; 2]); 7] = [
+const LIMITS: [(&str, [Option<f64>; 2]); 8] = [
     ("index2", [Some(0.5), Some(0.75)]),
     ("index3", [Some(0.5), Some(1.4)]),
     ("soi2", [Some(0.5), Some(2.0)]),
@@ -50,6 +50,7 @@ const LIMITS: [(&str, [Option<f64>; 2]); 7] = [
     ("hht-soi2", [Some(0.5), Some(2.0)]),
     ("updated-lagrangian", [None, Some(2.0)]),
     ("bdf2", [Some(0.45), Some(1.5)]),
+    ("bdf3", [Some(0.7), Some(1.5)]),
 ];
 
 /// Spin of the heavy top in rad/s.

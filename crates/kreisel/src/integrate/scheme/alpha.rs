@@ -23,6 +23,7 @@ use super::guess::{Guess, GuessErrors};
 use super::implicit::{NewtonStep, Room, StepEquations, kkt_error};
 use super::parameters::Parameters;
 use super::past_multipliers::PastMultipliers;
+use super::start::Slopes;
 use super::work::Workspace;
 use super::{Item, Next, Scheme, StartPoint, Tools, Trial};
 use crate::constrained::KktFailure;
@@ -47,6 +48,8 @@ pub(super) trait Formulation: StepEquations + Sized + 'static {
     const LEAVES_HIDDEN_RESIDUAL: bool;
     /// Whether the past consists of values: starting values are then always those of the exact solution.
     const HAS_PAST_VALUES: bool = false;
+    /// Whether starting values need v⃛ and c⃛.
+    const NEEDS_THIRD_DERIVATIVES: bool = false;
 
     /// Whether it can integrate a system.
     fn check(on: &Tools) -> Result<(), StartError> {
@@ -57,9 +60,9 @@ pub(super) trait Formulation: StepEquations + Sized + 'static {
     /// Makes room for a system with these couplings.
     fn new(on: &Tools, couplings: &Couplings) -> (Room, Self);
 
-    /// Begins anew where v̈ is known, if starting values need it.
-    fn start(&mut self, on: &Tools, state: &State, step: f64, jerk: Option<&[f64]>) {
-        let _ = (on, state, step, jerk);
+    /// Begins anew where further derivatives are known, if starting values need them.
+    fn start(&mut self, on: &Tools, state: &State, step: f64, slopes: Option<&Slopes>) {
+        let _ = (on, state, step, slopes);
     }
 
     /// Evaluates what is known before a step.
@@ -125,9 +128,24 @@ pub(super) trait Formulation: StepEquations + Sized + 'static {
         1.0
     }
 
-    /// How much of its local error, divided by h, a method adds to v₀ [ArnoldCardonaBruls2015, Table 2].
+    /// How much of its local error, divided by h, a method adds to v₀ [ArnoldCardonaBruls2015, Table 2]; with
+    /// third derivatives how much of the fourth one of the local coordinates.
     fn perturbation(step: f64) -> f64 {
         step * step
+    }
+
+    /// The local error of a method that is not of second order, and the power of the step with which it shrinks;
+    /// `velocity` is the one at the end.
+    fn own_error(
+        &mut self,
+        space: &Space,
+        base: &Base,
+        step: f64,
+        velocity: &[f64],
+        out: &mut [f64],
+    ) -> Option<u32> {
+        let _ = (space, base, step, velocity, out);
+        None
     }
 }
 
@@ -494,29 +512,35 @@ impl<F: Formulation> Scheme for Alpha<F> {
         trial: &Trial,
         control: &ErrorControl,
     ) -> ErrorSize {
-        let Self { past, prepared, newton, errors, .. } = self;
+        let Self { past, prepared, newton, form, errors } = self;
         let Tools { settings, shape, judge, .. } = on;
         let parameters = &settings.parameters;
-        let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
         let (base, values) = (Base::new(past, prepared, state), &trial.values);
-        F::curvature_error(settings, &shape.space, (&values.velocity, &values.acceleration), errors);
-        let constant = F::position_error_constant(parameters);
         let before = state.clock.step;
-        // What a step does not resolve alternates from step to step: v̈ over two steps hardly sees it.
-        let (earlier, width) =
-            if before > 0.0 { (past.a[1].as_slice(), step + before) } else { (base.a, step) };
-        for (i, error) in errors.iter_mut().enumerate() {
-            let force_level = (1.0 - alpha_f) * values.acceleration[i] + alpha_f * state.now.acceleration[i];
-            let next = (force_level - alpha_m * base.a[i]) / (1.0 - alpha_m);
-            *error = step.powi(3) * (constant * (next - earlier[i]) / width + *error);
-        }
-        let growth = if before > 0.0 { F::error_growth(step, before) } else { 1.0 };
-        if growth != 1.0 {
-            errors.iter_mut().for_each(|error| *error *= growth);
-        }
+        let mut growth = 1.0;
+        let order =
+            form.own_error(&shape.space, &base, step, &values.velocity, errors).unwrap_or_else(|| {
+                let (alpha_m, alpha_f) = (parameters.alpha_m(), parameters.alpha_f());
+                F::curvature_error(settings, &shape.space, (&values.velocity, &values.acceleration), errors);
+                let constant = F::position_error_constant(parameters);
+                // What a step does not resolve alternates from step to step: v̈ over two steps hardly sees it.
+                let (earlier, width) =
+                    if before > 0.0 { (past.a[1].as_slice(), step + before) } else { (base.a, step) };
+                for (i, error) in errors.iter_mut().enumerate() {
+                    let force_level =
+                        (1.0 - alpha_f) * values.acceleration[i] + alpha_f * state.now.acceleration[i];
+                    let next = (force_level - alpha_m * base.a[i]) / (1.0 - alpha_m);
+                    *error = step.powi(3) * (constant * (next - earlier[i]) / width + *error);
+                }
+                growth = if before > 0.0 { F::error_growth(step, before) } else { 1.0 };
+                if growth != 1.0 {
+                    errors.iter_mut().for_each(|error| *error *= growth);
+                }
+                ERROR_ORDER
+            });
         let follows_positions = F::LEAVES_HIDDEN_RESIDUAL && shape.constraint_count() > 0;
         let floor = newton.work.sizes.error_floor(follows_positions);
-        let (now, estimate) = (&state.now, (errors.as_slice(), ERROR_ORDER));
+        let (now, estimate) = (&state.now, (errors.as_slice(), order));
         let mut error =
             judge.motion_error(shape, &now.configuration, control, estimate, floor * growth.max(1.0));
         let before = if before > 0.0 { before } else { past.step };

@@ -25,6 +25,7 @@ use super::alpha::{Alpha, Base, Formulation};
 use super::implicit::{MatrixPoint, Room, Step, StepEquations};
 use super::index3::Index3Step;
 use super::option::option;
+use super::start::Slopes;
 use super::{Family, Item, Method, MethodOption, SchemeEntry, Tools, Trial};
 use crate::constrained::{Copies, Layout};
 use crate::dae::{Couplings, Point, Residual, Shape, Tangent, TangentWeights, Values, Wanted, ask};
@@ -232,7 +233,7 @@ impl Formulation for ForceLevel {
         (Room { layout, extras }, Self::new(&on.shape, couplings))
     }
 
-    fn start(&mut self, _: &Tools, _: &State, _: f64, _: Option<&[f64]>) {
+    fn start(&mut self, _: &Tools, _: &State, _: f64, _: Option<&Slopes>) {
         Self::start(self);
     }
 

@@ -19,6 +19,7 @@
 use super::super::state::State;
 use super::alpha::{Alpha, Base, Formulation};
 use super::implicit::{Room, Step, StepEquations, TwoParts};
+use super::start::Slopes;
 use super::{Family, Item, Method, SchemeEntry, Tools, Trial};
 use crate::constrained::{Copies, CopyIndex, Layout, RowKind, comply, place_values, view};
 use crate::dae::{Couplings, Point, Shape};
@@ -174,7 +175,7 @@ impl Formulation for Index2 {
         (Room { layout, extras: Vec::new() }, form)
     }
 
-    fn start(&mut self, _: &Tools, _: &State, _: f64, _: Option<&[f64]>) {
+    fn start(&mut self, _: &Tools, _: &State, _: f64, _: Option<&Slopes>) {
         self.last.fill(0.0);
     }
 

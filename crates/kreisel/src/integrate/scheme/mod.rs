@@ -6,7 +6,7 @@
 
 mod alpha;
 mod auto;
-mod bdf2;
+mod bdf;
 mod dop853;
 mod explicit8;
 mod extrapolated;
@@ -41,7 +41,7 @@ use crate::dae::{Couplings, Dae, Notes, Shape, Values};
 use crate::solve::newton::{NewtonCounts, NewtonFailure, NonlinearSystem};
 
 pub use auto::AUTO;
-pub use bdf2::{BDF2, Form, Scaling};
+pub use bdf::{BDF2, BDF3, Form, Scaling};
 pub use explicit8::EXPLICIT8;
 pub use extrapolated::{Columns, EXTRAPOLATED};
 pub use force_level::{HHT_I3, PastMass};
@@ -64,6 +64,7 @@ pub const SCHEMES: &[Method] = &[
     HHT_SOI2,
     UPDATED_LAGRANGIAN,
     BDF2,
+    BDF3,
     EXPLICIT8,
     EXTRAPOLATED,
     SYMPLECTIC,

@@ -25,6 +25,7 @@ use super::super::state::State;
 use super::alpha::{Alpha, Base, Formulation};
 use super::force_level::{ForceLevel, PastMass};
 use super::implicit::{MatrixPoint, Room, Step, StepEquations, TwoParts};
+use super::start::Slopes;
 use super::work::Coefficients;
 use super::{Family, Item, Method, MethodOption, SchemeEntry, Tools, Trial};
 use crate::constrained::{Copies, CopyIndex, Layout, RowKind, comply};
@@ -183,7 +184,7 @@ impl Formulation for Soi2 {
         (Room { layout, extras: vec![k, k, m, p] }, form)
     }
 
-    fn start(&mut self, _: &Tools, _: &State, _: f64, _: Option<&[f64]>) {
+    fn start(&mut self, _: &Tools, _: &State, _: f64, _: Option<&Slopes>) {
         self.force_level.start();
     }
 
