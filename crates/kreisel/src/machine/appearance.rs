@@ -240,13 +240,15 @@ fn scene_beam(beam: &BeamEntry) -> SceneBeam {
     let elements: Vec<SceneElement> = (beam.pieces.iter())
         .map(|piece| {
             let stiffness = piece.span.stiffness(&flexibility);
+            let bow = piece.span.bow(&flexibility, &stiffness);
             SceneElement {
                 nodes: piece.ends.map(|end| end.node.map(|node| node.0)),
                 frames: piece.ends.map(|end| scene_frame(&end.offset)),
                 length: piece.span.length(),
                 reference: (*piece.span.twist()).into(),
                 stiffness: stiffness.into(),
-                bow: piece.span.bow(&flexibility, &stiffness).into(),
+                bow: bow.straight.into(),
+                twisted_bow: bow.twisted.transpose().into(),
             }
         })
         .collect();

@@ -187,6 +187,10 @@ pub struct SceneElement {
     /// Q of the stretch ½ eᵀ Q e that the bow of the element adds to the strain e of the screw.
     #[serde(default)]
     pub bow: [[f64; 6]; 6],
+    /// C of the stretch (C e)·w that it adds where the element is twisted, with w = θ_t θ of its turn θ, less
+    /// that of the initial shape; row by row.
+    #[serde(default, rename = "twisted-bow")]
+    pub twisted_bow: [[f64; 6]; 3],
 }
 
 /// A joint.

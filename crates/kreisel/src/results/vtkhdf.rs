@@ -239,8 +239,15 @@ impl SceneElement {
             std::array::from_fn(|row| (screw[row] - self.reference[row]) / self.length);
         let times =
             |row: &[f64; 6], strain: &[f64; 6]| -> f64 { row.iter().zip(strain).map(|(a, b)| a * b).sum() };
-        let bow: f64 = self.bow.iter().zip(&strain).map(|(row, e)| 0.5 * e * times(row, &strain)).sum();
+        let mut bow: f64 = self.bow.iter().zip(&strain).map(|(row, e)| 0.5 * e * times(row, &strain)).sum();
         // The axis of the initial shape has the length of the element.
+        let along = |turn: &[f64]| -> f64 {
+            turn.iter().zip(&self.reference[3..]).map(|(a, b)| a * b).sum::<f64>() / self.length
+        };
+        let [now, initial] = [along(&screw.as_slice()[..3]), along(&self.reference[..3])];
+        for (axis, row) in self.twisted_bow.iter().enumerate() {
+            bow += times(row, &strain) * (now * screw[axis] - initial * self.reference[axis]);
+        }
         (3..6).for_each(|row| strain[row] += bow * self.reference[row] / self.length);
         let force = self.stiffness.map(|row| times(&row, &strain));
         [strain, force]

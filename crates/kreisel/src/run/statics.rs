@@ -2,10 +2,11 @@
 
 use super::Run;
 use super::recorder::{Record, Sink, node_state};
-use crate::dae::{Control, Initial, Note, NoteKind, Notes};
+use crate::dae::{Control, Initial, Note, NoteKind, Notes, Point};
 use crate::integrate::StartError;
 use crate::kinematics::{NodeId, Power};
 use crate::lie::Vector6;
+use crate::machine::beam::BeamEntry;
 use crate::machine::sensor::Reading;
 use crate::machine::{EnergyBalance, Machine, Mobility, StartFrom, SteadyStart};
 use crate::results::{Channel, NodeState, WriteError};
@@ -141,7 +142,7 @@ impl Machine {
                     false => format!("from the load factor {:.4} on", instability.load_factor),
                 };
                 let what = format!("the equilibrium is unstable in {}, {since}", directions(instability));
-                notes.add(self.instability_note(instability, &what));
+                notes.add(self.instability_note(instability, &what, &solution.equilibrium.point()));
             }
             notes.extend(self.equilibrium_notes(solution));
         }
@@ -149,15 +150,31 @@ impl Machine {
     }
 
     /// What the user should know of an unstable equilibrium.
-    fn instability_note(&self, found: &Instability, what: &str) -> Note {
+    fn instability_note(&self, found: &Instability, what: &str, at: &Point) -> Note {
         let mut text = format!("{what}: a small push lets the machine move away, most in {}", found.equation);
         // Equations are in words, with the node's name between backticks.
         let node = found.equation.split('`').nth(1).unwrap_or_default();
-        let is_section = self
-            .frames()
-            .beams()
-            .iter()
-            .any(|beam| node.strip_prefix(beam.name.as_str()).is_some_and(|rest| rest.starts_with('.')));
+        let is_of = |beam: &&BeamEntry| {
+            node.strip_prefix(beam.name.as_str()).is_some_and(|rest| rest.starts_with('.'))
+        };
+        let beam = self.frames().beams().iter().find(is_of);
+        let is_section = beam.is_some();
+        // The axis of a beam is the x axis of its sections.
+        let is_twist = found.equation.starts_with("the torque") && found.equation.ends_with("along x");
+        let mesh = beam.filter(|_| is_twist).and_then(|beam| {
+            let twisting = self.twisting_elements(beam, at)?;
+            (twisting.count >= found.directions).then_some((beam, twisting))
+        });
+        if let Some((beam, twisting)) = mesh {
+            let advice = format!("`elements = {}` would do", twisting.enough);
+            let text = format!(
+                "the mesh of the beam `{}` is too coarse for its torsional stiffness: {what}, most in {}, by elements that twist \
+                 under their pull because they are long and bent far; {advice}",
+                beam.name, found.equation
+            );
+            let note = Note::new(NoteKind::CoarseMesh, text).about(&beam.name);
+            return note.number(found.directions as f64).advice(advice);
+        }
         let advice = "where that is a section of a limp beam it may be its mesh: compare with `order = 2` and more `elements`";
         if is_section {
             text = format!("{text}; {advice}");
@@ -174,7 +191,8 @@ impl Machine {
         let integration = run.integration();
         let found = statics::instability_at(&self.system, integration.values(), integration.redundancy())?;
         let what = format!("the run starts at an equilibrium that is unstable in {}", directions(&found));
-        Some(self.instability_note(&found, &what).at(self.initial.time))
+        let at = integration.values().point();
+        Some(self.instability_note(&found, &what, &at).at(self.initial.time))
     }
 
     /// What the beams of an equilibrium give to know.

@@ -30,6 +30,7 @@ fn beam(nodes: [usize; 2]) -> SceneBeam {
             std::array::from_fn(|column| if row == column { 10.0 } else { 0.0 })
         }),
         bow: [[0.0; 6]; 6],
+        twisted_bow: [[0.0; 6]; 3],
     };
     SceneBeam { name: "beam".to_owned(), size: [0.1, 0.1], round: true, elements: vec![element] }
 }

@@ -23,13 +23,31 @@
 //!
 //! Without the last two terms, q, a pull N turns the sections of slender elements over as soon as it exceeds
 //! 12 EI/L²: it finds the S too short by ⅗ b². With them the stiffness against an S is 12 EI/L² + N/5, the
-//! first two terms of the exact one. That of a C and that of the chord are right without. With b linear in e
-//! ([`Span::bow`]) q is ½ eᵀ Q e with a constant matrix Q, and with the axis t₆ = (0, t)
+//! first two terms of the exact one. That of a C and that of the chord are right without.
+//!
+//! In space a third term joins them. A screw that is bent by ψ and twisted by τ is a helix: the plane of its
+//! bending turns with the sections. An element whose end sections turn about their own axes stays in its
+//! plane instead, and that is an S in the axes of the sections, b = m with m = τψ/12 along the axis of
+//! the bending. Counted as above, with ε of the helix, the stretch relative to that of the untwisted arc is
+//! (to fourth order, b = γ)
 //!
 //! ```text
-//! ε̄ = e + t₆ q,   W = L/2 ε̄ᵀ K* ε̄,   A = ∂ε̄/∂e = 1 + t₆ (Q e)ᵀ
-//! n = K* (ε̄ + η A ė),   g = Aᵀ n = n + N Q e,   N = t·n_force
-//! ∂g/∂e = Aᵀ K* A + N Q = K* + a yᵀ + y aᵀ + N Q,   a = Q e,   y = K* t₆ + ½ (t₆ᵀ K* t₆) a     (no damping)
+//! b²/10 − b m + 3/10 m²,   which is −(3/5) m² at b = m and −(11/5) m² at its smallest, b = 5 m
+//! ```
+//!
+//! so that a pull N twists limp elements as soon as it exceeds 33 GJ/(L ψ)². But tangents of the axis alone
+//! decide how long it is, and these say b − m in place of b: (b − m)²/10, in which b m has a fifth of the
+//! weight above. So ⅘ b m is added to q, as a product of vectors with m = θ_t θ/12 across the axis t, θ
+//! the turn of the screw; what is left is (b − m)²/10 + m²/5. Nothing is added where b = 0: helices stay
+//! exact.
+//!
+//! With b linear in e ([`Span::bow`]) and with the axis t₆ = (0, t)
+//!
+//! ```text
+//! q = ½ eᵀ Q e + (C e)·w,   w = θ_t θ − (θ_t θ)₀,   a = ∂q/∂e,   H = ∂a/∂e
+//! ε̄ = e + t₆ q,   W = L/2 ε̄ᵀ K* ε̄,   A = ∂ε̄/∂e = 1 + t₆ aᵀ
+//! n = K* (ε̄ + η A ė),   g = Aᵀ n = n + N a,   N = t·n_force
+//! ∂g/∂e = Aᵀ K* A + N H = K* + a yᵀ + y aᵀ + N H,   y = K* t₆ + ½ (t₆ᵀ K* t₆) a     (no damping)
 //! ```
 //!
 //! n are the section forces in the middle. The square of the whole stretch has to stay: without its term of
@@ -46,7 +64,7 @@
 //! η is the time of a Kelvin–Voigt damping in proportion to the stiffness.
 
 use super::carrier::Carriers;
-use super::{BeamEnd, Section, Span};
+use super::{BeamEnd, BowStretch, Section, Span};
 use crate::dae::TangentWeights;
 use crate::element::{Element, ElementFacts, Forces};
 use crate::kinematics::{LocalTangent, Motion, join, split};
@@ -67,8 +85,10 @@ pub struct Beam {
     carriers: Carriers<2>,
     /// K*/L.
     stiffness: Matrix6,
-    /// Q/L.
-    bow: Matrix6,
+    /// Q/L and C.
+    bow: BowStretch,
+    /// (θ_t θ)₀.
+    initial_turns: Vector3,
     /// Direction t of the axis.
     axis: Vector3,
     /// K* t₆/L.
@@ -90,7 +110,9 @@ struct ElementShape {
     velocities: [Vector6; 2],
     /// d − d₀.
     change: Vector6,
-    /// a = Q e.
+    /// q L.
+    bow_stretch: f64,
+    /// a.
     bow: Vector6,
 }
 
@@ -100,12 +122,14 @@ impl Beam {
         let (flexibility, length) = (section.flexibility(), span.length());
         let stiffness = span.stiffness(&flexibility);
         let bow = span.bow(&flexibility, &stiffness);
+        let axis = span.axis();
         Self {
             carriers: Carriers::new(ends),
             stiffness: stiffness / length,
-            bow: bow / length,
-            axis: span.axis(),
-            pull: stiffness * join(&Vector3::zeros(), &span.axis()) / length,
+            bow: BowStretch { straight: bow.straight / length, ..bow },
+            initial_turns: turns(&axis, &split(span.twist()).0),
+            axis,
+            pull: stiffness * join(&Vector3::zeros(), &axis) / length,
             flexibility,
             reference: *span.twist(),
             damping_time,
@@ -141,7 +165,32 @@ impl Beam {
             false => Vector6::zeros(),
         };
         let change = twist - self.reference;
-        ElementShape { twist, rate, operator, velocities, change, bow: self.bow * change }
+        let (bow_stretch, bow) = self.bow(&twist, &change);
+        ElementShape { twist, rate, operator, velocities, change, bow_stretch, bow }
+    }
+
+    /// q L and a.
+    fn bow(&self, twist: &Vector6, change: &Vector6) -> (f64, Vector6) {
+        let (turn, _) = split(twist);
+        let (straight, bent) = (self.bow.straight * change, self.bow.twisted * change);
+        let turns = turns(&self.axis, &turn) - self.initial_turns;
+        let mut gradient = straight + self.bow.twisted.tr_mul(&turns);
+        let mut by_turn = gradient.fixed_rows_mut::<3>(0);
+        by_turn += self.axis * bent.dot(&turn) + self.axis.dot(&turn) * bent;
+        (0.5 * straight.dot(change) + bent.dot(&turns), gradient)
+    }
+
+    /// H/L.
+    fn bow_curvature(&self, shape: &ElementShape) -> Matrix6 {
+        let (turn, _) = split(&shape.twist);
+        let bent: Vector3 = self.bow.twisted * shape.change;
+        // ∂w/∂θ.
+        let by_turn = turn * self.axis.transpose() + self.axis.dot(&turn) * Matrix3::identity();
+        let mut half = Matrix6::zeros();
+        half.fixed_view_mut::<6, 3>(0, 0).copy_from(&self.bow.twisted.tr_mul(&by_turn));
+        let mut both_turns = half.fixed_view_mut::<3, 3>(0, 0);
+        both_turns += self.axis * bent.transpose();
+        self.bow.straight + half + half.transpose()
     }
 
     /// v + s t₆.
@@ -153,7 +202,7 @@ impl Beam {
 
     /// ε̄ L = (e + t₆ q) L.
     fn stretched(&self, shape: &ElementShape) -> Vector6 {
-        self.along(shape.change, 0.5 * shape.bow.dot(&shape.change))
+        self.along(shape.change, shape.bow_stretch)
     }
 
     /// A v.
@@ -175,7 +224,7 @@ impl Beam {
         force.fixed_rows::<3>(3).dot(&self.axis)
     }
 
-    /// g = n + N Q e.
+    /// g = n + N a.
     fn gradient(&self, shape: &ElementShape, force: &Vector6) -> Vector6 {
         force + self.tension(force) * shape.bow
     }
@@ -281,11 +330,11 @@ impl Beam {
                 // ∂ḋ/∂d at fixed twists of the ends, with d̂ v = −v̂ d; and A changes with d.
                 let [first, second] = shape.velocities;
                 let by_twist = shape.operator.derivative(&(second - first)) - se3::hat(&first);
-                let by_bow =
-                    (self.pull + self.tension(&self.pull) * shape.bow) * (self.bow * shape.rate).transpose();
+                let by_bow = (self.pull + self.tension(&self.pull) * shape.bow)
+                    * (self.bow_curvature(shape) * shape.rate).transpose();
                 matrix += self.damping_time * (matrix * by_twist + by_bow);
             }
-            matrix += self.tension(&force) * self.bow;
+            matrix += self.tension(&force) * self.bow_curvature(shape);
             let force = self.gradient(shape, &force);
             let second = gradient.tr_mul(&matrix) + shape.operator.transpose_derivative(&force);
             let both = bracket.tr_mul(&matrix) + bracket_transpose_derivative(&force);
@@ -322,6 +371,12 @@ pub(super) fn screw(first: &Pose, second: &Pose) -> Vector6 {
         first.rotation.inverse_transform_vector(&(second.position - first.position)),
     );
     se3::log(&relative).expect("the logarithm has less than a full turn")
+}
+
+/// θ_t θ of a turn θ.
+#[inline]
+fn turns(axis: &Vector3, turn: &Vector3) -> Vector3 {
+    axis.dot(turn) * turn
 }
 
 /// d̂ᵀ n.

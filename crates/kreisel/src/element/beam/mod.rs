@@ -43,4 +43,4 @@ pub use quadratic::{GAUSS, QuadraticBeam};
 pub use quadratic_span::{QuadraticSpan, Share, Weights};
 pub use section::{Section, SectionError, mass_about, stiffness_about};
 pub use segment::{Segment, SegmentLoad};
-pub use span::{Half, MAX_TURN, Span, SpanError};
+pub use span::{BowStretch, Half, MAX_TURN, Span, SpanError};

@@ -39,6 +39,16 @@ pub struct Span {
     length: f64,
 }
 
+/// The stretch q = ½ eᵀ Q e + (C e)·w that a bow adds to the mean strain e of an element, with w = θ_t θ of its
+/// turn θ less that of the initial shape.
+#[derive(Clone, Copy, Debug)]
+pub struct BowStretch {
+    /// Q.
+    pub straight: Matrix6,
+    /// C.
+    pub twisted: Matrix3x6<f64>,
+}
+
 /// Distance in m below which two frames stand at one point: rounding of places a few kilometres away.
 const SHORTEST: f64 = 1e-12;
 /// Largest initial turn of an element in rad: far enough from half a turn, where the screw jumps to the other
@@ -123,12 +133,11 @@ impl Span {
         0.5 * (stiffness + stiffness.transpose())
     }
 
-    /// The matrix Q of the stretch q = ½ eᵀ Q e that a bow adds to the mean strain e, with the element's
-    /// stiffness (see [`Beam`](super::Beam)).
+    /// What a bow adds to the stretch of the element, with its stiffness K* (see [`Beam`](super::Beam)).
     ///
     /// b = B e = R n_force, R = L²/12 t̃ᵀ F_κκ t̃, is the part of the shear γ = P e that is bending, and
-    /// q = γ·b − ⅖ b·b.
-    pub fn bow(&self, flexibility: &Matrix6, stiffness: &Matrix6) -> Matrix6 {
+    /// q = γ·b − ⅖ b·b + ⅘ b·m.
+    pub fn bow(&self, flexibility: &Matrix6, stiffness: &Matrix6) -> BowStretch {
         let axis = self.axis();
         let arm = skew(&axis);
         let residual =
@@ -137,7 +146,7 @@ impl Span {
         let mut shear = Matrix3x6::zeros();
         shear.fixed_view_mut::<3, 3>(0, 3).copy_from(&(Matrix3::identity() - axis * axis.transpose()));
         let half = (shear - 0.4 * bending).transpose() * bending;
-        half + half.transpose()
+        BowStretch { straight: half + half.transpose(), twisted: 0.8 / 12.0 * bending }
     }
 
     /// Direction of the axis in the axes of the sections.

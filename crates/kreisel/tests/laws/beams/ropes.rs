@@ -2,7 +2,7 @@
 
 use super::{last, machine, tangent};
 use crate::common::{self, allowed_directions, column};
-use kreisel::dae::{Control, NoteKind, Point};
+use kreisel::dae::{Control, Note, NoteKind, Point};
 use kreisel::kinematics::NodeId;
 use kreisel::lie::Vector3;
 use kreisel::machine::Machine;
@@ -182,6 +182,82 @@ fn a_section_that_turns_over_is_told_with_the_mesh_that_holds_it() {
         assert!(text.contains(words), "{text}");
     }
     assert_eq!(told("elements = 8\norder = 2"), None);
+}
+
+/// 10 m of limp rope of 1 kg/m, drawn level between two clamps: (elements, order, EA, EI, GJ).
+fn clamped_rope((elements, order, axial, bending, torsion): (usize, usize, f64, f64, f64)) -> Machine {
+    machine(&format!(
+        "[[beam]]
+        name = \"rope\"
+        from = [0, 0, 0]
+        to = [10, 0, 0]
+        start = \"ground\"
+        end = \"ground\"
+        elements = {elements}
+        order = {order}
+        section.axial-stiffness = {axial}
+        section.shear-stiffness = [{shear}, {shear}]
+        section.torsional-stiffness = {torsion}
+        section.bending-stiffness = [{bending}, {bending}]
+        section.mass-per-length = 1
+        section.inertia-per-length = [1e-4, 5e-5, 5e-5]",
+        shear = axial / 2.5
+    ))
+}
+
+/// Ropes that sag by 9 and by 2 % of their length: with tensions of some 120 and 480 N.
+fn clamped_ropes(order: usize) -> Vec<(usize, usize, f64, f64, f64)> {
+    let mut ropes = Vec::new();
+    for axial in [6860.0, 6e5] {
+        for elements in [8, 16, 32] {
+            for bending in [1e-3, 1e-1] {
+                let torsion = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5].into_iter();
+                ropes.extend(torsion.map(|torsion| (elements, order, axial, bending, torsion)));
+            }
+        }
+    }
+    ropes
+}
+
+/// Notes of a kind at the equilibrium.
+fn static_notes(machine: &Machine, kind: NoteKind) -> Vec<Note> {
+    let outcome = machine.find_equilibrium(&StaticSettings::default(), |_| Control::Continue);
+    assert!(outcome.solution.is_ok(), "{:?}", outcome.solution);
+    machine.static_notes(&outcome).into_iter().filter(|note| note.kind == kind).collect()
+}
+
+#[test]
+fn a_sagging_rope_of_two_node_elements_does_not_twist_however_limp_it_is() {
+    // Untwisted it is stable: the rope lies in a plane, and its section is the same all round.
+    for rope in clamped_ropes(1) {
+        let told = static_notes(&clamped_rope(rope), NoteKind::UnstableEquilibrium);
+        assert!(told.is_empty(), "{rope:?}: {told:?}");
+    }
+}
+
+#[test]
+fn a_mesh_of_three_node_elements_that_twists_is_told_as_too_coarse_with_one_that_does_not() {
+    let mut count = 0;
+    for rope in clamped_ropes(2) {
+        let told = static_notes(&clamped_rope(rope), NoteKind::UnstableEquilibrium);
+        assert!(told.is_empty(), "{rope:?}: {told:?}");
+        let twists = |rope| {
+            let told = static_notes(&clamped_rope(rope), NoteKind::CoarseMesh);
+            told.into_iter().find(|note| note.text.contains("torsional stiffness"))
+        };
+        let Some(note) = twists(rope) else { continue };
+        count += 1;
+        // Finer meshes than some dozens take long here.
+        let (_, order, axial, bending, torsion) = rope;
+        if torsion >= 1e-4 {
+            let advice = note.advice.as_deref().unwrap();
+            let enough: usize = advice.split([' ', '`']).find_map(|word| word.parse().ok()).unwrap();
+            let fine = (enough, order, axial, bending, torsion);
+            assert!(twists(fine).is_none(), "{rope:?}: {advice}");
+            assert!(static_notes(&clamped_rope(fine), NoteKind::UnstableEquilibrium).is_empty(), "{fine:?}");
+        }
+    }
+    assert!(count > 0);
 }
 
 #[test]

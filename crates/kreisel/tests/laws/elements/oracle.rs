@@ -397,7 +397,7 @@ pub struct BeamOracle {
 }
 
 impl BeamOracle {
-    /// Strain times length: the screw less that of the initial shape, stretched by γ·b − ⅖ b·b.
+    /// Strain times length: the screw less that of the initial shape, stretched by γ·b − ⅖ b·b + ⅘ b·m.
     fn strain<T: Number>(&self, nodes: &[Node<T>]) -> [T; 6] {
         let screw = screw(self.nodes, self.offsets, nodes);
         let mut strain: [T; 6] = std::array::from_fn(|i| screw[i] - self.reference[i]);
@@ -411,7 +411,14 @@ impl BeamOracle {
         let gamma: V3<T> = std::array::from_fn(|i| strain[3 + i] / self.length);
         let along = dot(&axis, &gamma);
         let gamma: V3<T> = std::array::from_fn(|i| gamma[i] - axis[i] * along);
-        let stretch = (dot(&gamma, &bent) - dot(&bent, &bent) * 0.4) * self.length;
+        // m = θ_t θ/12 of the turn θ, less that of the initial shape.
+        let turn: V3<T> = std::array::from_fn(|i| screw[i]);
+        let initial: V3<T> = std::array::from_fn(|i| T::from(self.reference[i]));
+        let [now, before] = [turn, initial].map(|turn| {
+            let twist = dot(&axis, &turn);
+            dot(&bent, &turn) * twist / 12.0
+        });
+        let stretch = (dot(&gamma, &bent) - dot(&bent, &bent) * 0.4 + (now - before) * 0.8) * self.length;
         (0..3).for_each(|i| strain[3 + i] += axis[i] * stretch);
         strain
     }

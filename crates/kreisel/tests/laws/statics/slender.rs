@@ -286,7 +286,9 @@ fn an_elbow_bent_and_twisted_far_has_small_errors() {
     let exact = fine + (fine - coarse) / 15.0;
     let way = (exact - Vector3::new(10.0, 10.0, 0.0)).norm();
     let errors: Vec<f64> = [2, 4, 8].iter().map(|n| (elbow_tip(*n) - exact).norm() / way).collect();
-    within_digits("elbow", &errors, &[1.6e-3, 1.2e-4, 8.3e-6]);
+    // Found by minimising the energy of the elements in another language, with derivatives by JAX. Without
+    // the part of the bow that knows of twist they are 1.6e-3, 1.2e-4 and 8.4e-6.
+    within_digits("elbow", &errors, &[1.30e-3, 1.07e-4, 7.38e-6]);
 }
 
 /// A section with every coupling, stiffer along than across.
