@@ -10,6 +10,7 @@
 //!
 //! What a method of the family does with constraints is its [`Formulation`].
 
+use super::super::integration::KnownError;
 use super::super::control::ErrorControl;
 use super::super::error::{StartError, StateError, StepError};
 use super::super::integration::is_same_step;
@@ -463,13 +464,18 @@ impl<F: Formulation> Scheme for Alpha<F> {
         trial: &mut Trial,
     ) -> Result<usize, StepError> {
         self.prepare(on, state, step, trial)?;
-        let Self { past, prepared, newton, form, .. } = self;
+        let Self { past, prepared, newton, form, errors } = self;
         let base = Base::new(past, prepared, state);
         let parameters = on.settings.parameters;
         let guess = &mut |work: &Workspace, predictor: Predictor, trial: &mut Trial| {
             past.predict(&base, &parameters, predictor, step, &work.algebraic, trial);
         };
         let iterations = newton.solve_step(form, on, state, step, trial, guess)?;
+        let Tools { shape, judge, known_error, .. } = on;
+        let velocity = &trial.values.velocity;
+        if form.own_error(&shape.space, &base, step, velocity, errors).is_some() {
+            *known_error = Some(KnownError::Step(judge.sizes(shape, errors)));
+        }
         let settles = state.clock.step == 0.0 && on.settings.start == Start::Implicit && !F::HAS_PAST_VALUES;
         Ok(iterations + if settles { self.settle_first_acceleration(on, state, step, trial)? } else { 0 })
     }

@@ -36,6 +36,8 @@ use crate::results::{EndStatus, RunSummary, Verdict};
 
 /// Methods of higher order take so few steps that their errors scatter.
 const SMOOTH_ORDER: u32 = 2;
+/// Methods of this order on follow vibrations with a few steps a period.
+const HIGH_ORDER: u32 = 8;
 /// Motions below this, in rad and in lengths of the machine, are none.
 const REST: f64 = 1e-6;
 
@@ -128,7 +130,7 @@ impl AccuracyWatch {
         self.turns.accepted(&ends);
         self.steps.accepted(&ends, &report);
         // What alternates may be followed well by a method of high order, and that one knows how well.
-        if !matches!(report.known_error, Some(KnownError::Step(_))) {
+        if report.order < HIGH_ORDER || !matches!(report.known_error, Some(KnownError::Step(_))) {
             self.vibrations.accepted(&ends);
         }
         self.limits.accepted(&ends);
