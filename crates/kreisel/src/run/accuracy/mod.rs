@@ -9,6 +9,7 @@
 
 mod beams;
 mod companion;
+mod filter;
 mod limits;
 mod samples;
 mod steps;
@@ -16,7 +17,7 @@ mod target;
 mod turns;
 mod vibrations;
 
-pub use companion::{Accuracy, ErrorEstimate, PassWork};
+pub use companion::{Accuracy, ErrorEstimate, FilteredErrors, PassWork};
 
 use beams::BeamWatch;
 use limits::LimitWatch;

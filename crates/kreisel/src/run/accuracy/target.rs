@@ -252,8 +252,14 @@ impl Target {
         let [others @ .., near] = self.passes.as_slice() else { return None };
         let far = others.last();
         let falls = self.falls(near, far, scatter);
-        let mut found = Accuracy::new(samples, &near.samples, far.map(|far| &far.samples), falls, units);
-        found.wanted = Some(self.accuracy);
+        let mut found = Accuracy::new(
+            samples,
+            &near.samples,
+            far.map(|far| &far.samples),
+            falls,
+            units,
+            Some(self.accuracy),
+        );
         found.runs = self.number();
         found.work = self.work;
         let limits = [self.accuracy * found.positions.size.max(units.length), self.accuracy];
