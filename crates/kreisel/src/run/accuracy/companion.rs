@@ -276,7 +276,13 @@ impl Accuracy {
                 std::array::from_fn(|i| f64::max(most[i], each[i]))
             })
         };
-        let differences = largest(run, near);
+        let mut differences = largest(run, near);
+        if falls.scatter {
+            // Means over parts of large steps are good to rules of thumb only, and never differ by more than
+            // what they are means of.
+            differences[6] = differences[6].min(differences[4]);
+            differences[7] = differences[7].min(differences[5]);
+        }
         let coarser = far.map(|far| largest(near, far));
         let estimates: [ErrorEstimate; QUANTITIES] = std::array::from_fn(|i| {
             ErrorEstimate::new(sizes[i], differences[i], coarser.map(|coarser| coarser[i]), falls)

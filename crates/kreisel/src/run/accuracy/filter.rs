@@ -166,7 +166,7 @@ mod tests {
         filters.save(&mut out);
         let mut again = filters.another();
         again.restore(3, &mut Reader(&out.0)).unwrap();
-        [&mut filters, &mut again].map(|it| it.advance(0.1, signal(7)));
+        [&mut filters, &mut again].into_iter().for_each(|it| it.advance(0.1, signal(7)));
         assert_eq!(filters.now(), again.now());
         assert!(again.restore(2, &mut Reader(&out.0)).is_err());
     }

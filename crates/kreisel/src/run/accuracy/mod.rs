@@ -98,6 +98,7 @@ pub(super) struct AccuracyWatch {
 impl AccuracyWatch {
     pub fn new(machine: &Machine, plan: &RunPlan, start: &Values, target: Option<Target>) -> Self {
         let scales = machine.system.scales();
+        let scatters = target.as_ref().is_some_and(Target::scatters);
         let slow = REST * scales.length / (plan.end_time - plan.start_time);
         Self {
             beams: BeamWatch::new(machine, plan, start),
@@ -107,7 +108,7 @@ impl AccuracyWatch {
             limits: LimitWatch::new(&machine.system, plan),
             remedy: Remedy::of(plan),
             least_energy: scales.mass * slow * slow,
-            samples: (plan.error_estimate || target.is_some()).then(|| Samples::new(machine, plan)),
+            samples: (plan.error_estimate || target.is_some()).then(|| Samples::new(machine, plan, scatters)),
             target,
             scatter: false,
         }

@@ -185,6 +185,11 @@ impl Target {
         (self.number() < MAX_RUNS).then(|| Self { count: self.number(), work, ..self.clone() })
     }
 
+    /// Whether errors scatter from the first step on.
+    pub fn scatters(&self) -> bool {
+        self.order > SMOOTH_ORDER
+    }
+
     /// Whether errors scatter, of the present run, which had steps of high order or not.
     fn is_scattered(&self, scatter: bool) -> bool {
         scatter || self.order > SMOOTH_ORDER
@@ -379,7 +384,7 @@ impl Target {
         let mut passes = Vec::new();
         for _ in 0..reader.whole()? {
             let rtol = reader.number()?;
-            let mut samples = Samples::new(machine, plan);
+            let mut samples = Samples::new(machine, plan, order > SMOOTH_ORDER);
             samples.restore(machine, reader)?;
             let mut events = Vec::new();
             for _ in 0..reader.whole()? {
