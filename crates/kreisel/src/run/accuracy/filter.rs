@@ -21,7 +21,7 @@ const PERIODS: [f64; 6] = [1.0 / 8.0, 1.0 / 16.0, 1.0 / 32.0, 1.0 / 64.0, 1.0 / 
 const LAGS: usize = 4;
 
 /// A velocity with an angular velocity, or a torque with a force.
-pub(super) type Signal = [f64; 6];
+pub(super) type SixNumbers = [f64; 6];
 
 /// Filters of some signals.
 #[derive(Clone)]
@@ -29,9 +29,9 @@ pub(super) struct Filters {
     /// Length of the run, in s.
     length: f64,
     /// The signals where they were seen last; empty before that.
-    last: Vec<Signal>,
+    last: Vec<SixNumbers>,
     /// What the lags make of them: those of a signal side by side, filter by filter.
-    lags: Vec<[[Signal; LAGS]; FILTERS]>,
+    lags: Vec<[[SixNumbers; LAGS]; FILTERS]>,
 }
 
 impl Filters {
@@ -51,14 +51,14 @@ impl Filters {
     }
 
     /// Some signals have other values from now on, the ones from this index on.
-    pub fn jump(&mut self, first: usize, to: &[Signal]) {
+    pub fn jump(&mut self, first: usize, to: &[SixNumbers]) {
         if let Some(last) = self.last.get_mut(first..) {
             last.iter_mut().zip(to).for_each(|(last, to)| *last = *to);
         }
     }
 
     /// Goes on by a time in s, in which the signals change evenly to these.
-    pub fn advance(&mut self, time: f64, to: impl Iterator<Item = Signal> + Clone) {
+    pub fn advance(&mut self, time: f64, to: impl Iterator<Item = SixNumbers> + Clone) {
         if self.last.is_empty() {
             self.last = to.clone().collect();
             self.lags = to.map(|signal| [[signal; LAGS]; FILTERS]).collect();
@@ -67,7 +67,7 @@ impl Filters {
         if time <= 0.0 {
             return;
         }
-        let weights = PERIODS.map(|period| Weights::new(TAU * time / (period * self.length)));
+        let weights = PERIODS.map(|period| LagWeights::new(TAU * time / (period * self.length)));
         for ((last, lags), to) in self.last.iter_mut().zip(&mut self.lags).zip(to) {
             for (weights, row) in weights.iter().zip(lags) {
                 let (mut before, mut after) = (*last, to);
@@ -82,7 +82,7 @@ impl Filters {
     }
 
     /// What the filters let pass now, all of a signal side by side.
-    pub fn now(&self) -> Vec<[Signal; FILTERS]> {
+    pub fn now(&self) -> Vec<[SixNumbers; FILTERS]> {
         self.lags.iter().map(|filters| filters.each_ref().map(|lags| lags[LAGS - 1])).collect()
     }
 
@@ -107,13 +107,13 @@ impl Filters {
 }
 
 /// What a lag becomes in some time: so much of itself, and of what drives it before and after.
-struct Weights {
+struct LagWeights {
     own: f64,
     before: f64,
     after: f64,
 }
 
-impl Weights {
+impl LagWeights {
     /// For a time in time constants. What drives the lag changes along a line, for which this is exact.
     fn new(time: f64) -> Self {
         let own = (-time).exp();
@@ -121,7 +121,7 @@ impl Weights {
         Self { own, before: mean - own, after: 1.0 - mean }
     }
 
-    fn next(&self, lag: &Signal, before: &Signal, after: &Signal) -> Signal {
+    fn next(&self, lag: &SixNumbers, before: &SixNumbers, after: &SixNumbers) -> SixNumbers {
         std::array::from_fn(|i| self.own * lag[i] + self.before * before[i] + self.after * after[i])
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::companion::COARSEST;
-use super::filter::{FILTERS, Filters, Signal};
+use super::filter::{FILTERS, Filters, SixNumbers};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Point, Values};
 use crate::integrate::{Ends, Interval};
@@ -51,7 +51,7 @@ struct Sample {
     /// Largest torque and force of all joints so far, where means are taken.
     peaks: Vec<[f64; PEAKS]>,
     /// What filters let pass of velocities of all nodes and of reactions of all joints, where means are taken.
-    filtered: Vec<[Signal; FILTERS]>,
+    filtered: Vec<[SixNumbers; FILTERS]>,
 }
 
 /// What reactions come to from sample to sample: impacts and vibrations move them in time, and hardly change
@@ -439,13 +439,13 @@ fn node_numbers(system: &System, node: usize, at: &Point) -> [f64; NODE] {
 }
 
 /// Velocity and angular velocity of a node.
-fn velocities(node: &[f64; NODE]) -> Signal {
+fn velocities(node: &[f64; NODE]) -> SixNumbers {
     std::array::from_fn(|i| node[7 + i])
 }
 
 /// Takes up larger velocities, angular velocities, forces and torques: first those of so many nodes, then
 /// those of joints.
-fn raise_filtered(largest: &mut [f64; FILTERED], nodes: usize, signals: impl Iterator<Item = Signal>) {
+fn raise_filtered(largest: &mut [f64; FILTERED], nodes: usize, signals: impl Iterator<Item = SixNumbers>) {
     for (index, signal) in signals.enumerate() {
         let [first, second] = if index < nodes { [0, 1] } else { [3, 2] };
         raise(&mut largest[first], vector3(&signal).norm());
