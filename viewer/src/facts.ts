@@ -46,8 +46,11 @@ function entries(values: Record<string, unknown> | null): [string, string][] {
 
 const UNITS: Record<string, string> = {
   positions: "m", angles: "rad", velocities: "m/s", "angular-velocities": "rad/s", forces: "N", torques: "N m", "resolved-until": "s",
-  "mean-forces": "N", "mean-torques": "N m", "peak-forces": "N", "peak-torques": "N m", growth: "1/s",
+  "filtered-over": "s", growth: "1/s",
 };
+
+/** The unit of a quantity, of its means and peaks, and of what a filter leaves of it. */
+const unitOf = (name: string): string => UNITS[name] ?? UNITS[name.replace(/^(mean|peak|filtered)-/, "")] ?? "";
 
 /** Estimated errors, each beside the size of its quantity, and the work that they took. */
 function accuracy(found: NonNullable<RunData["accuracy"]>): [string, string][] {
@@ -56,9 +59,9 @@ function accuracy(found: NonNullable<RunData["accuracy"]>): [string, string][] {
     typeof value === "string"
       ? value
       : typeof value === "number"
-        ? `${written(value)} ${UNITS[name] ?? ""}`
+        ? `${written(value)} ${unitOf(name)}`
         : "error" in value
-          ? `± ${written(value.error)} of ${written(value.size)} ${UNITS[name]}`
+          ? `± ${written(value.error)} of ${written(value.size)} ${unitOf(name)}`
           : Object.entries(value).map(([what, count]) => `${count} ${what}`).join(", "),
   ]);
 }

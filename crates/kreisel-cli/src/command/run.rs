@@ -6,7 +6,7 @@ use crate::output::{Printer, brief};
 use crate::signals::interrupt_flag;
 use indicatif::{ProgressBar, ProgressStyle};
 use kreisel::dae::{Control, Notes};
-use kreisel::machine::{Machine, RunPlan};
+use kreisel::machine::{AccuracyOf, Machine, RunPlan};
 use kreisel::report;
 use kreisel::results::{Computation, ModelIdentity, OutputFolder, RunSummary, Verdict};
 use kreisel::run::{Checkpoint, CheckpointHeader, Every, Job, JobObserver, JobOutcome, Moment, RunEnding};
@@ -397,7 +397,7 @@ fn long_summary(plan: &RunPlan, outcome: &JobOutcome) -> String {
         ),
     );
     let step = match (plan.accuracy, plan.integration.error_control()) {
-        (Some(accuracy), _) => format!("steps for an accuracy of {accuracy:e}"),
+        (Some(accuracy), _) => format!("steps for an accuracy of {accuracy:e}{}", named(plan.accuracy_of)),
         (None, None) => format!("step {} s", plan.integration.step()),
         (None, Some(control)) => format!("steps by the error, rtol {}, atol {}", control.rtol, control.atol),
     };
@@ -452,6 +452,16 @@ fn long_summary(plan: &RunPlan, outcome: &JobOutcome) -> String {
         line("report", format!("{} (open it in a browser)", path.display()));
     }
     text
+}
+
+/// What an accuracy is of beside positions and angles.
+fn named(of: AccuracyOf) -> &'static str {
+    match (of.names_velocities(), of.names_reactions()) {
+        (false, false) => "",
+        (true, false) => ", of velocities too",
+        (false, true) => ", of reactions too",
+        (true, true) => ", of velocities and reactions too",
+    }
 }
 
 /// What is thought of a result, in a line.

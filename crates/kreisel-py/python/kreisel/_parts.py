@@ -37,6 +37,7 @@ class Parts:
         accuracy: Number | None = None,
         rtol: Number | None = None,
         atol: Number | None = None,
+        accuracy_of: Literal["positions", "velocities", "reactions", "all"] | None = None,
         min_step: Number | None = None,
         max_step: Number | None = None,
         initial_step: Number | None = None,
@@ -76,6 +77,7 @@ class Parts:
         - `accuracy`: Error of positions (relative to the diagonal of the machine, or to how far its parts move if that is larger) and of angles (in rad) that the run is to keep to the end: its steps follow from coarser runs. In place of a number for `step` and of `rtol`. Default: `1e-3`.
         - `rtol`: Lets the error of each step decide on its size, one by one, without a look at the whole run: it stays below 0.3 `rtol`^1.5, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad. In place of `accuracy`. Default: `1e-4`.
         - `atol`: Added to `rtol`, in lengths of the machine and rad. Default: `1e-8`.
+        - `accuracy_of`: What `accuracy` is of: positions and angles alone, or also velocities, reactions, or both, in parts of their largest values. Velocities of what vibrates and forces of impacts may take far more steps, or never get there. Default: `"positions"`.
         - `min_step` [s]: Where the error decides on steps: smallest step; 1e-10 of the run if not given.
         - `max_step` [s]: Where the error decides on steps: largest step; a tenth of the run if not given.
         - `initial_step` [s]: Where the error decides on steps: first step, cut until its error is small enough; 0.6 % of the run if not given.
@@ -114,6 +116,7 @@ class Parts:
             "accuracy": accuracy,
             "rtol": rtol,
             "atol": atol,
+            "accuracy-of": accuracy_of,
             "min-step": min_step,
             "max-step": max_step,
             "initial-step": initial_step,

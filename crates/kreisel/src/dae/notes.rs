@@ -87,8 +87,8 @@ kinds! {
     EnergyLost = "energy-lost", DOUBT;
     /// Runs with larger steps show a large error; the number is that error in parts of the range.
     LargeError = "large-error", DOUBT;
-    /// The accuracy that was asked for was not reached; the number is the error, of positions in lengths of
-    /// the machine.
+    /// The accuracy that was asked for was not reached; the number is the largest error: of positions in lengths of
+    /// the machine, of angles in rad, of what else it is of in parts of the largest.
     AccuracyMissed = "accuracy-missed", DOUBT;
     /// The result is that of a coarser run than was to be: a finer one was stopped, or failed.
     CoarserRun = "coarser-run", DOUBT;

@@ -47,8 +47,8 @@ pub use prescribed::Prescribed;
 pub use refusal::Refusal;
 pub use sensor::SignalId;
 pub use settings::{
-    BodyGroup, Flag, Given, RunPlan, RunSettings, SETTINGS, Setting, SettingTexts, SettingsError, StartFrom,
-    StepSize,
+    AccuracyOf, BodyGroup, Flag, Given, RunPlan, RunSettings, SETTINGS, Setting, SettingTexts, SettingsError,
+    StartFrom, StepSize,
 };
 pub use signal::{Collected, SignalCollector};
 pub use signals::{MachineSignals, Rank};

@@ -15,7 +15,7 @@ mod statics;
 mod steady;
 mod stepper;
 
-pub use accuracy::{Accuracy, ErrorEstimate, PassWork};
+pub use accuracy::{Accuracy, ErrorEstimate, FilteredErrors, PassWork};
 pub use advance::{Run, RunEnding, RunError, RunStatistics};
 pub use checkpoint::{Checkpoint, CheckpointError, CheckpointHeader};
 pub use files::ResultFiles;

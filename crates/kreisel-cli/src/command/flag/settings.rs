@@ -17,7 +17,7 @@ const TIMELESS: [&str; 1] = ["group"];
 /// The part of the help in which the flag of a setting stands.
 fn heading(setting: &str) -> &'static str {
     match setting {
-        "end-time" | "step" | "accuracy" | "rtol" | "atol" | "error-estimate" => "Time",
+        "end-time" | "step" | "accuracy" | "accuracy-of" | "rtol" | "atol" | "error-estimate" => "Time",
         "min-step" | "max-step" | "initial-step" => "Time",
         "output-step" => "Results",
         "group" => "Model",

@@ -10,10 +10,9 @@
 //!
 //! What a method of the family does with constraints is its [`Formulation`].
 
-use super::super::integration::KnownError;
 use super::super::control::ErrorControl;
 use super::super::error::{StartError, StateError, StepError};
-use super::super::integration::is_same_step;
+use super::super::integration::{KnownError, is_same_step};
 use super::super::interval::Ends;
 use super::super::judge::ErrorSize;
 use super::super::saved::{read_history, write_history};

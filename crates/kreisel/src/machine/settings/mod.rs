@@ -34,6 +34,8 @@ pub struct RunSettings {
     /// Accuracy of the whole run, where the error decides on steps and they keep to no tolerance of their
     /// own.
     pub(crate) accuracy: f64,
+    /// What has this accuracy.
+    pub(crate) accuracy_of: AccuracyOf,
     /// Whether a tolerance is given that steps keep to one by one.
     pub(crate) is_local: bool,
     /// Relative tolerance of a step size that the error decides on.
@@ -66,6 +68,33 @@ pub struct RunSettings {
     pub(crate) start: StartFrom,
     /// Whether runs with larger steps tell how large the error is.
     pub(crate) error_estimate: bool,
+}
+
+/// What an accuracy is of: positions and angles always, and what is named beside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AccuracyOf {
+    /// Positions and angles.
+    #[default]
+    Positions,
+    /// Velocities, too.
+    Velocities,
+    /// Reactions, too.
+    Reactions,
+    /// Velocities and reactions, too.
+    All,
+}
+
+impl AccuracyOf {
+    /// Whether velocities are named.
+    pub fn names_velocities(self) -> bool {
+        matches!(self, Self::Velocities | Self::All)
+    }
+
+    /// Whether reactions are named.
+    pub fn names_reactions(self) -> bool {
+        matches!(self, Self::Reactions | Self::All)
+    }
 }
 
 /// Where a run starts.
@@ -201,6 +230,8 @@ pub struct RunPlan {
     /// of its steps is then found from coarser runs. Absent where it keeps to the one that it has. See
     /// [`RunPlan::locally`].
     pub accuracy: Option<f64>,
+    /// What has this accuracy; velocities and reactions in parts of their largest values.
+    pub accuracy_of: AccuracyOf,
     /// Whether runs with larger steps tell how large the error is.
     pub error_estimate: bool,
     /// Times at which velocities are projected onto the hidden constraints, in s.
@@ -303,6 +334,7 @@ impl RunSettings {
             output_step,
             integration,
             accuracy,
+            accuracy_of: self.accuracy_of,
             error_estimate: self.error_estimate,
             velocity_projection: self.velocity_projection.clone(),
             assumptions,
@@ -358,6 +390,7 @@ impl RunSettings {
             end_time: None,
             step: None,
             accuracy: 0.0,
+            accuracy_of: AccuracyOf::default(),
             is_local: false,
             rtol: 0.0,
             atol: 0.0,

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::method;
-use super::{BodyGroup, RunPlan, RunSettings, StartFrom, StepSize};
+use super::{AccuracyOf, BodyGroup, RunPlan, RunSettings, StartFrom, StepSize};
 use crate::integrate::{ErrorControl, Family, IterationMatrix, OPTIONS, Predictor, Settings, Start, Words};
 use crate::model::reader::NumberOrWord;
 use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, PartKind, PartReader, ValueKind, name};
@@ -300,6 +300,23 @@ const FIRST: &[Setting] = &[
             Ok(())
         },
         show: |_, plan| controlled(plan, |control| json!(control.atol)),
+    },
+    Setting {
+        key: Key::new("accuracy-of", choice::<AccuracyOf>(), Need::Default("\"positions\""))
+            .doc(
+                "What `accuracy` is of: positions and angles alone, or also velocities, reactions, or both, in parts of their largest values. Velocities of what vibrates and forces of impacts may take far more steps, or never get there.",
+            ),
+        flag: flag("WORD", "What `--accuracy` is of"),
+        read: |given, run| {
+            run.accuracy_of = given.word()?;
+            if given.reader.has(given.key) && run.accuracy().is_none() {
+                let requirement = "left out where steps do not follow from `accuracy`";
+                let error = given.reader.unsuitable(given.key, requirement, "given");
+                return Err(error.with_hint("leave it out, or name an `accuracy` in place of `step` and `rtol`").into());
+            }
+            Ok(())
+        },
+        show: |run, plan| plan.accuracy.map(|_| json!(run.accuracy_of.word())),
     },
     Setting {
         key: Key::new("min-step", TIME, Need::Optional)

@@ -58,9 +58,9 @@ impl SettingTexts {
     /// What the model says that does not count beside a setting from outside: steps follow from one thing.
     fn replaced_by(&self, key: &str, text: &str) -> Vec<&'static str> {
         let rivals: &[&'static str] = match key {
-            "accuracy" => &["step", "rtol", "atol"],
-            "rtol" | "atol" => &["accuracy"],
-            "step" if text != AUTO => &["accuracy"],
+            "accuracy" | "accuracy-of" => &["step", "rtol", "atol"],
+            "rtol" | "atol" => &["accuracy", "accuracy-of"],
+            "step" if text != AUTO => &["accuracy", "accuracy-of"],
             _ => &[],
         };
         rivals.iter().copied().filter(|rival| !self.texts.contains_key(*rival)).collect()
@@ -117,6 +117,8 @@ mod tests {
         };
         for model in ["step = 0.1", "rtol = 1e-5", "step = 0.1\nrtol = 1e-5"] {
             assert_eq!(read(model, "accuracy", "1e-3").unwrap().accuracy(), Some(1e-3), "{model}");
+            assert_eq!(read(model, "accuracy-of", "all").unwrap().accuracy(), Some(1e-3), "{model}");
+            assert_eq!(read("accuracy-of = 'all'", "step", "0.1").unwrap().accuracy(), None);
         }
         for (key, value, accuracy) in
             [("step", "0.1", None), ("rtol", "1e-5", None), ("step", "auto", Some(1e-3))]
@@ -127,6 +129,11 @@ mod tests {
         let both = SettingTexts::default().with("accuracy", "1e-3").with("step", "0.1");
         let refusal = settings(BODY, &both).unwrap_err();
         assert!(refusal[0].contains("beside `step = 0.1`"), "{refusal:?}");
+        let useless = settings(
+            &format!("[simulation]\nrtol = 1e-4\naccuracy-of = 'all'\n{BODY}"),
+            &SettingTexts::default(),
+        );
+        assert!(useless.unwrap_err()[0].contains("steps do not follow from `accuracy`"));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Words of the model file for how a machine is run.
 
-use super::{BodyGroup, StartFrom};
+use super::{AccuracyOf, BodyGroup, StartFrom};
 use crate::integrate::words::words;
 
 words! {
+    AccuracyOf { Positions = "positions", Velocities = "velocities", Reactions = "reactions", All = "all" }
     BodyGroup { Se3 = "se3", So3xR3 = "so3xr3" }
     StartFrom { Given = "given", Static = "static" }
 }
@@ -36,6 +37,7 @@ mod tests {
         assert_round_trip::<IterationMatrix>();
         assert_round_trip::<Refresh>();
         assert_round_trip::<Stop>();
+        assert_round_trip::<AccuracyOf>();
         assert_round_trip::<BodyGroup>();
         assert_round_trip::<StartFrom>();
     }

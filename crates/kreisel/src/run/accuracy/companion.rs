@@ -19,9 +19,10 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 use serde::Serialize;
 
-use super::samples::{QUANTITIES, Samples};
+use super::filter::FILTERS;
+use super::samples::{FILTERED, QUANTITIES, Samples};
 use super::{REST, Remedy};
-use crate::dae::{Control, Note, NoteKind};
+use crate::dae::{Control, Dae, Note, NoteKind};
 use crate::integrate::{ErrorControl, Interval, Observer, Settings, Statistics};
 use crate::machine::{Machine, RunPlan};
 use crate::run::advance::{RunEnding, RunStatistics};
@@ -38,6 +39,8 @@ const FINER_TURN: f64 = FRAC_1_SQRT_2;
 /// errors are to fall by 4.
 const CONVERGES: f64 = 3.0;
 pub(super) const MIN_QUOTIENT: f64 = 1.35;
+/// Vibrations of fewer steps a period are not resolved, whatever differences say.
+const STEPS_A_PERIOD: f64 = 80.0;
 /// Differences below this part of a quantity's size are not asked whether they fall.
 const TINY: f64 = 1e-6;
 /// Errors of positions and angles above this part of their range are told.
@@ -175,6 +178,36 @@ impl PassWork {
     }
 }
 
+/// What is known of velocities and reactions without their fast vibrations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct FilteredErrors {
+    /// Period of the vibrations, in s, from which on the filter lets them pass; of this one it leaves a
+    /// fourth, of one of a fourth of it a three-hundredth.
+    #[serde(rename = "filtered-over")]
+    pub period: f64,
+    /// Velocities, in m/s.
+    #[serde(rename = "filtered-velocities")]
+    pub velocities: ErrorEstimate,
+    /// Angular velocities, in rad/s.
+    #[serde(rename = "filtered-angular-velocities")]
+    pub angular_velocities: ErrorEstimate,
+    /// Forces of joints, in N.
+    #[serde(rename = "filtered-forces")]
+    pub forces: ErrorEstimate,
+    /// Torques of joints, in N m.
+    #[serde(rename = "filtered-torques")]
+    pub torques: ErrorEstimate,
+}
+
+impl FilteredErrors {
+    /// The period to two digits.
+    fn rounded_period(&self) -> f64 {
+        let unit = 10.0_f64.powi(1 - self.period.log10().floor() as i32);
+        (self.period * unit).round() / unit
+    }
+}
+
 /// How accurate a run is, as far as its steps decide on that.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -209,6 +242,12 @@ pub struct Accuracy {
     pub peak_forces: ErrorEstimate,
     /// The largest torques so far, in N m.
     pub peak_torques: ErrorEstimate,
+    /// Velocities and reactions without vibrations that steps do not resolve, where there are any.
+    #[serde(flatten)]
+    pub filtered: Option<FilteredErrors>,
+    /// Whether parts touch or rub: impacts are told by means and peaks of reactions.
+    #[serde(skip)]
+    touches: bool,
     /// The first time at which positions or angles are off by more than was asked for, or by more than a
     /// fiftieth of their range if nothing was, in s; absent if none is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -229,6 +268,7 @@ impl Accuracy {
         far: Option<&Samples>,
         falls: Falls,
         units: Units,
+        wanted: Option<f64>,
     ) -> Self {
         let sizes = units.counting(run.sizes());
         let largest = |a: &Samples, b: &Samples| {
@@ -236,7 +276,13 @@ impl Accuracy {
                 std::array::from_fn(|i| f64::max(most[i], each[i]))
             })
         };
-        let differences = largest(run, near);
+        let mut differences = largest(run, near);
+        if falls.scatter {
+            // Means over parts of large steps are good to rules of thumb only, and never differ by more than
+            // what they are means of.
+            differences[6] = differences[6].min(differences[4]);
+            differences[7] = differences[7].min(differences[5]);
+        }
         let coarser = far.map(|far| largest(near, far));
         let estimates: [ErrorEstimate; QUANTITIES] = std::array::from_fn(|i| {
             ErrorEstimate::new(sizes[i], differences[i], coarser.map(|coarser| coarser[i]), falls)
@@ -244,7 +290,7 @@ impl Accuracy {
         let [positions, angles, velocities, angular_velocities, forces, torques, others @ ..] = estimates;
         let [mean_forces, mean_torques, peak_forces, peak_torques] = others;
         let mut accuracy = Self {
-            wanted: None,
+            wanted,
             runs: 2 + usize::from(far.is_some()),
             work: PassWork::default(),
             positions,
@@ -257,12 +303,48 @@ impl Accuracy {
             mean_torques,
             peak_forces,
             peak_torques,
+            filtered: None,
+            touches: units.touches,
             resolved_until: None,
             growth: growth(run, near, [sizes[0].max(units.length), 1.0]),
             limited_by: None,
         };
         accuracy.resolve([MAX_ERROR * sizes[0], MAX_ERROR * sizes[1]], run, near, falls);
+        let raw = [&velocities, &angular_velocities, &forces, &torques];
+        if let Some(far) = far.filter(|_| !accuracy.are_resolved(raw)) {
+            accuracy.filtered = accuracy.behind_filters(run, [near, far], falls, units);
+        }
         accuracy
+    }
+
+    /// What is known of velocities and reactions behind the fastest filter that lets pass only what is
+    /// resolved, and behind which slower ones do, too.
+    fn behind_filters(
+        &self,
+        run: &Samples,
+        [near, far]: [&Samples; 2],
+        falls: Falls,
+        units: Units,
+    ) -> Option<FilteredErrors> {
+        let is_slow = |filter: &usize| run.filter_period(*filter) >= STEPS_A_PERIOD * run.mean_step();
+        let behind = |filter: usize| {
+            let [velocity, angular_velocity, force, torque] = run.filtered_sizes(filter);
+            let [velocity, angular_velocity] = units.motions(velocity, angular_velocity);
+            let [force, torque] = units.loads(force, torque);
+            let sizes: [f64; FILTERED] = [velocity, angular_velocity, force, torque];
+            let differences = run.filtered_differences(near, filter);
+            let coarser = near.filtered_differences(far, filter);
+            let [velocities, angular_velocities, forces, torques] = std::array::from_fn(|i| {
+                ErrorEstimate::new(sizes[i], differences[i], Some(coarser[i]), falls)
+            });
+            let period = run.filter_period(filter);
+            FilteredErrors { period, velocities, angular_velocities, forces, torques }
+        };
+        let are_resolved = |found: &FilteredErrors| {
+            let FilteredErrors { velocities, angular_velocities, forces, torques, .. } = found;
+            self.are_resolved([velocities, angular_velocities, forces, torques])
+        };
+        (0..FILTERS).take_while(is_slow).map(behind).take_while(are_resolved).last()
     }
 
     /// Finds until when errors of positions and angles are below limits. Before they are large they fall as
@@ -282,15 +364,10 @@ impl Accuracy {
             true => "positions and angles to rounding".to_owned(),
             false => format!("positions to {:.1e} m, angles to {:.1e} rad", positions.error, angles.error),
         };
-        words += &format!(", velocities to {}", self.largest([&self.velocities, &self.angular_velocities]));
+        words += &self.motion_words();
         // Without joints there are no reactions.
         if self.forces.size > 0.0 || self.torques.size > 0.0 {
-            words += &format!(", reactions to {}", self.largest([&self.forces, &self.torques]));
-            if ![&self.forces, &self.torques].iter().all(|estimate| self.is_resolved(estimate)) {
-                let means = self.largest([&self.mean_forces, &self.mean_torques]);
-                let peaks = self.largest([&self.peak_forces, &self.peak_torques]);
-                words += &format!(" (means over a two-hundredth of the run to {means}, peaks to {peaks})");
-            }
+            words += &self.load_words();
         }
         words += ", all estimated; ";
         words += &match (self.resolved_until, self.growth) {
@@ -300,23 +377,70 @@ impl Accuracy {
                 format!("resolved until t = {time:.4} s, errors grow by e in {:.2} s", growth.recip())
             }
         };
+        if let Some(filtered) = self.filtered {
+            words +=
+                &format!("; vibrations with periods below {} s are not resolved", filtered.rounded_period());
+        }
         if let Some(limit) = self.limited_by {
             words += &format!("; steps were limited by {limit}");
         }
         words
     }
 
+    /// The part of the line about velocities.
+    fn motion_words(&self) -> String {
+        let raw = [&self.velocities, &self.angular_velocities];
+        match &self.filtered {
+            Some(found) if !self.are_resolved(raw) => {
+                let filtered = [&found.velocities, &found.angular_velocities];
+                self.filtered_words("velocities", filtered, raw, found)
+            }
+            _ => format!(", velocities to {}", self.largest(raw)),
+        }
+    }
+
+    /// The part of the line about reactions.
+    fn load_words(&self) -> String {
+        let raw = [&self.forces, &self.torques];
+        let (largest, are_resolved) = (self.largest(raw), self.are_resolved(raw));
+        match &self.filtered {
+            Some(found) if !are_resolved && !self.touches => {
+                self.filtered_words("reactions", [&found.forces, &found.torques], raw, found)
+            }
+            _ if are_resolved && !self.touches => format!(", reactions to {largest}"),
+            _ => {
+                let means = self.largest([&self.mean_forces, &self.mean_torques]);
+                let peaks = self.largest([&self.peak_forces, &self.peak_torques]);
+                format!(
+                    ", reactions to {largest} (means over a two-hundredth of the run to {means}, peaks to {peaks})"
+                )
+            }
+        }
+    }
+
+    fn filtered_words(
+        &self,
+        what: &str,
+        filtered: [&ErrorEstimate; 2],
+        raw: [&ErrorEstimate; 2],
+        found: &FilteredErrors,
+    ) -> String {
+        let [filtered, raw] = [filtered, raw].map(|pair| self.largest(pair));
+        format!(", {what} filtered over {} s to {filtered} (unfiltered {raw})", found.rounded_period())
+    }
+
     /// The larger of two errors in parts of their quantities, and whether it is only a bound.
     fn largest(&self, estimates: [&ErrorEstimate; 2]) -> String {
         let largest = estimates.iter().map(|estimate| estimate.relative()).fold(0.0, f64::max);
-        let bound = if estimates.iter().all(|estimate| self.is_resolved(estimate)) { "" } else { " at most" };
+        let bound = if self.are_resolved(estimates) { "" } else { " at most" };
         format!("{largest:.1e}{bound}")
     }
 
-    /// Whether an error falls as it should, or is small enough all the same.
-    fn is_resolved(&self, estimate: &ErrorEstimate) -> bool {
+    /// Whether errors fall as they should, or are small enough all the same.
+    fn are_resolved<const N: usize>(&self, estimates: [&ErrorEstimate; N]) -> bool {
         let small = self.wanted.unwrap_or(MAX_ERROR);
-        estimate.relative() <= small || estimate.quotient.is_none_or(|quotient| quotient >= CONVERGES)
+        let falls = |estimate: &ErrorEstimate| estimate.quotient.is_none_or(|quotient| quotient >= CONVERGES);
+        estimates.iter().all(|estimate| estimate.relative() <= small || falls(estimate))
     }
 
     /// The doubt that it casts.
@@ -369,11 +493,32 @@ pub(super) struct Units {
     pub length: f64,
     /// Length of the run, in s.
     time: f64,
+    /// Whether parts touch or rub.
+    touches: bool,
 }
 
 impl Units {
     pub fn new(machine: &Machine, plan: &RunPlan) -> Self {
-        Self { length: machine.system.scales().length, time: plan.end_time - plan.start_time }
+        let shape = machine.system.shape();
+        Self {
+            length: machine.system.scales().length,
+            time: plan.end_time - plan.start_time,
+            touches: shape.touches || shape.fading_states.contains(&true),
+        }
+    }
+
+    /// Sizes of a velocity and an angular velocity that are at least what counts as motion.
+    fn motions(&self, velocity: f64, angular_velocity: f64) -> [f64; 2] {
+        let Self { length, time, .. } = *self;
+        [
+            velocity.max(REST * length * angular_velocity.max(1.0 / time)),
+            angular_velocity.max(REST * (velocity / length).max(1.0 / time)),
+        ]
+    }
+
+    /// Sizes of a force and a torque of which none is rounding beside the other.
+    fn loads(&self, force: f64, torque: f64) -> [f64; 2] {
+        [force.max(SLIGHT * torque / self.length), torque.max(SLIGHT * self.length * force)]
     }
 
     /// Sizes that are at least what counts as motion, and of which none is rounding beside its partner: an
@@ -381,18 +526,21 @@ impl Units {
     fn counting(&self, sizes: [f64; QUANTITIES]) -> [f64; QUANTITIES] {
         let [position, angle, velocity, angular_velocity, force, torque, others @ ..] = sizes;
         let [mean_force, mean_torque, peak_force, peak_torque] = others;
-        let Self { length, time } = *self;
+        let [velocity, angular_velocity] = self.motions(velocity, angular_velocity);
+        let [force, torque] = self.loads(force, torque);
+        let [mean_force, mean_torque] = self.loads(mean_force, mean_torque);
+        let [peak_force, peak_torque] = self.loads(peak_force, peak_torque);
         [
-            position.max(REST * length),
+            position.max(REST * self.length),
             angle.max(REST),
-            velocity.max(REST * length * angular_velocity.max(1.0 / time)),
-            angular_velocity.max(REST * (velocity / length).max(1.0 / time)),
-            force.max(SLIGHT * torque / length),
-            torque.max(SLIGHT * length * force),
-            mean_force.max(SLIGHT * mean_torque / length),
-            mean_torque.max(SLIGHT * length * mean_force),
-            peak_force.max(SLIGHT * peak_torque / length),
-            peak_torque.max(SLIGHT * length * peak_force),
+            velocity,
+            angular_velocity,
+            force,
+            torque,
+            mean_force,
+            mean_torque,
+            peak_force,
+            peak_torque,
         ]
     }
 }
@@ -434,7 +582,7 @@ pub(super) fn estimate(
         (true, Some(_)) => Falls { far: 1.0, near: SCATTERED, scatter },
         _ => Falls::EQUAL,
     };
-    let mut accuracy = Accuracy::new(samples, near, others.first(), falls, Units::new(machine, plan));
+    let mut accuracy = Accuracy::new(samples, near, others.first(), falls, Units::new(machine, plan), None);
     accuracy.work = work;
     let note = accuracy.note(remedy);
     (Some(accuracy), note)

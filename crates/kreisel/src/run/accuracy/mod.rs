@@ -9,6 +9,7 @@
 
 mod beams;
 mod companion;
+mod filter;
 mod limits;
 mod samples;
 mod steps;
@@ -16,7 +17,7 @@ mod target;
 mod turns;
 mod vibrations;
 
-pub use companion::{Accuracy, ErrorEstimate, PassWork};
+pub use companion::{Accuracy, ErrorEstimate, FilteredErrors, PassWork};
 
 use beams::BeamWatch;
 use limits::LimitWatch;
@@ -99,6 +100,7 @@ pub(super) struct AccuracyWatch {
 impl AccuracyWatch {
     pub fn new(machine: &Machine, plan: &RunPlan, start: &Values, target: Option<Target>) -> Self {
         let scales = machine.system.scales();
+        let scatters = target.as_ref().is_some_and(Target::scatters);
         let slow = REST * scales.length / (plan.end_time - plan.start_time);
         Self {
             beams: BeamWatch::new(machine, plan, start),
@@ -108,7 +110,7 @@ impl AccuracyWatch {
             limits: LimitWatch::new(&machine.system, plan),
             remedy: Remedy::of(plan),
             least_energy: scales.mass * slow * slow,
-            samples: (plan.error_estimate || target.is_some()).then(|| Samples::new(machine, plan)),
+            samples: (plan.error_estimate || target.is_some()).then(|| Samples::new(machine, plan, scatters)),
             target,
             scatter: false,
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::companion::COARSEST;
+use super::filter::{FILTERS, Filters, SixNumbers};
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Point, Values};
 use crate::integrate::{Ends, Interval};
@@ -18,13 +19,18 @@ use crate::system::System;
 /// peak within them. And most numbers that are kept for it.
 const TIMES: usize = 1000;
 const NUMBERS: usize = 2_000_000;
-/// Times for which a mean of reactions is taken.
-const IN_A_MEAN: u64 = 5;
+/// Times of methods of high order, which hardly take more steps: a thousand took a third of the time of a
+/// small machine. No estimate of 48 runs was larger by more than 1.3 with a thousand.
+const TIMES_SCATTERED: usize = 200;
+/// Means of reactions that are taken in a run.
+const MEANS: usize = 200;
 /// Times that differ by less than this part of a pause are the same.
 const SAME_TIME: f64 = 1e-6;
 
 /// What is compared, in the order of all arrays here.
 pub(super) const QUANTITIES: usize = 10;
+/// What is compared behind filters: velocities, angular velocities, forces and torques.
+pub(super) const FILTERED: usize = 4;
 
 /// Numbers of a node: position, quaternion, velocity, angular velocity; and of a joint: torque, force.
 const NODE: usize = 13;
@@ -44,6 +50,8 @@ struct Sample {
     means: Vec<[f64; JOINT]>,
     /// Largest torque and force of all joints so far, where means are taken.
     peaks: Vec<[f64; PEAKS]>,
+    /// What filters let pass of velocities of all nodes and of reactions of all joints, where means are taken.
+    filtered: Vec<[SixNumbers; FILTERS]>,
 }
 
 /// What reactions come to from sample to sample: impacts and vibrations move them in time, and hardly change
@@ -136,24 +144,32 @@ impl JointFrames {
 pub(super) struct Samples {
     start: f64,
     pause: f64,
-    /// How many times are over.
+    /// How many times are over, and how many have a mean of reactions.
     count: u64,
+    in_a_mean: u64,
     list: Vec<Sample>,
     reactions: ReactionSums,
+    filters: Filters,
+    /// Steps so far, and the time that they took, in s.
+    steps: u64,
+    time: f64,
     scratch: Values,
     /// Joints with coordinates: errors of both bodies add up in these.
     pairs: Arc<[JointFrames]>,
 }
 
 impl Samples {
-    /// Of a run by a plan: with fixed steps each of its companions has a step that ends at each of the times.
-    pub fn new(machine: &Machine, plan: &RunPlan) -> Self {
+    /// Of a run by a plan, with a method of high order or not: with fixed steps each of its companions has a step that ends at each of the times.
+    pub fn new(machine: &Machine, plan: &RunPlan, scatter: bool) -> Self {
         let system = &machine.system;
         let joints = machine.frames().joints().iter().filter(|joint| !joint.coordinates.is_empty());
         let pairs = joints.map(|joint| JointFrames { nodes: joint.nodes, offsets: joint.offsets }).collect();
         let length = plan.end_time - plan.start_time;
-        let numbers = NODE * system.node_count() + 2 * JOINT * system.joint_count();
-        let times = (NUMBERS / numbers.max(1)).clamp(10, TIMES) as f64;
+        let (nodes, joints) = (system.node_count(), system.joint_count());
+        let most = if scatter { TIMES_SCATTERED } else { TIMES };
+        let in_a_mean = (most / MEANS) as u64;
+        let numbers = NODE * nodes + 2 * JOINT * joints + FILTERS * JOINT * (nodes + joints) / (most / MEANS);
+        let times = (NUMBERS / numbers.max(1)).clamp(10, most) as f64;
         let pause = match plan.integration.error_control() {
             Some(_) => length / times,
             None => {
@@ -161,18 +177,36 @@ impl Samples {
                 coarse * (length / (times * coarse)).ceil().max(1.0)
             }
         };
-        let reactions = ReactionSums::new(system.joint_count());
-        let list = Vec::new();
-        let scratch = Values::default();
-        Self { start: plan.start_time, pause, count: 0, list, reactions, scratch, pairs }
+        Self {
+            start: plan.start_time,
+            pause,
+            count: 0,
+            in_a_mean,
+            list: Vec::new(),
+            reactions: ReactionSums::new(joints),
+            filters: Filters::new(length),
+            steps: 0,
+            time: 0.0,
+            scratch: Values::default(),
+            pairs,
+        }
     }
 
     /// The same times without what was seen.
     pub fn another(&self) -> Self {
-        let reactions = ReactionSums::new(self.reactions.sums.len());
-        let (list, scratch) = (Vec::new(), Values::default());
-        let pairs = Arc::clone(&self.pairs);
-        Self { start: self.start, pause: self.pause, count: 0, list, reactions, scratch, pairs }
+        Self {
+            start: self.start,
+            pause: self.pause,
+            count: 0,
+            in_a_mean: self.in_a_mean,
+            list: Vec::new(),
+            reactions: ReactionSums::new(self.reactions.sums.len()),
+            filters: self.filters.another(),
+            steps: 0,
+            time: 0.0,
+            scratch: Values::default(),
+            pairs: Arc::clone(&self.pairs),
+        }
     }
 
     /// Takes the times within a step.
@@ -180,7 +214,10 @@ impl Samples {
         let system = &machine.system;
         let Ends { from, to, .. } = last.ends();
         self.reactions.begin(system, from);
+        self.filters.jump(system.node_count(), &self.reactions.last);
         let (from, to) = (from.time, to.time);
+        self.steps += 1;
+        self.time += to - from;
         let slack = SAME_TIME * self.pause;
         loop {
             let time = self.start + self.count as f64 * self.pause;
@@ -188,16 +225,59 @@ impl Samples {
                 break;
             }
             last.at(time.clamp(from, to), &mut self.scratch);
+            let span = self.scratch.time - self.reactions.time;
             self.reactions.add(system, &self.scratch);
-            let mut sample = Sample::new(system, &self.scratch);
-            if self.count.is_multiple_of(IN_A_MEAN) {
+            let mut sample = Sample::new(system, &self.scratch, &self.reactions.next);
+            let velocities = sample.nodes.iter().map(velocities);
+            self.filters.advance(span, velocities.chain(self.reactions.next.iter().copied()));
+            if self.count.is_multiple_of(self.in_a_mean) {
                 sample.means = self.reactions.take_means();
                 sample.peaks.clone_from(&self.reactions.peaks);
+                sample.filtered = self.filters.now();
             }
             self.list.push(sample);
             self.count += 1;
         }
-        self.reactions.add(system, last.ends().to);
+        let end = last.ends().to;
+        let span = end.time - self.reactions.time;
+        self.reactions.add(system, end);
+        if span > 0.0 {
+            let at = before(end);
+            let velocities =
+                (0..system.node_count()).map(|node| velocities(&node_numbers(system, node, &at)));
+            self.filters.advance(span, velocities.chain(self.reactions.next.iter().copied()));
+        }
+    }
+
+    /// The mean of all steps, in s.
+    pub fn mean_step(&self) -> f64 {
+        self.time / self.steps as f64
+    }
+
+    /// The period from which on a filter lets motions pass, in s.
+    pub fn filter_period(&self, filter: usize) -> f64 {
+        self.filters.period(filter)
+    }
+
+    /// The largest velocities, forces and torques behind a filter.
+    pub fn filtered_sizes(&self, filter: usize) -> [f64; FILTERED] {
+        let mut sizes = [0.0; FILTERED];
+        for sample in &self.list {
+            let signals = sample.filtered.iter().map(|filters| filters[filter]);
+            raise_filtered(&mut sizes, sample.nodes.len(), signals);
+        }
+        sizes
+    }
+
+    /// The largest differences of these to another run.
+    pub fn filtered_differences(&self, other: &Self, filter: usize) -> [f64; FILTERED] {
+        let mut largest = [0.0; FILTERED];
+        for (a, b) in self.pairs_with(other) {
+            let pairs = a.filtered.iter().zip(&b.filtered);
+            let signals = pairs.map(|(a, b)| std::array::from_fn(|i| a[filter][i] - b[filter][i]));
+            raise_filtered(&mut largest, a.nodes.len(), signals);
+        }
+        largest
     }
 
     /// Sizes against which differences are seen: the largest way and turn of a part, the largest velocities,
@@ -238,13 +318,17 @@ impl Samples {
     /// Saves what was seen.
     pub fn save(&self, out: &mut Writer) {
         out.whole(self.list.len() as u64);
-        for Sample { time, nodes, joints, means, peaks } in &self.list {
+        for Sample { time, nodes, joints, means, peaks, filtered } in &self.list {
             out.number(*time);
             out.numbers(nodes.as_flattened());
             out.numbers(joints.as_flattened());
             out.numbers(means.as_flattened());
             out.numbers(peaks.as_flattened());
+            out.numbers(filtered.as_flattened().as_flattened());
         }
+        out.whole(self.steps);
+        out.number(self.time);
+        self.filters.save(out);
         out.number(self.reactions.span);
         out.numbers(self.reactions.sums.as_flattened());
         out.numbers(self.reactions.peaks.as_flattened());
@@ -256,16 +340,23 @@ impl Samples {
         let (nodes, joints) = (machine.system.node_count(), machine.system.joint_count());
         self.list.clear();
         for index in 0..count {
-            let means = if index.is_multiple_of(IN_A_MEAN) { joints } else { 0 };
+            let means = if index.is_multiple_of(self.in_a_mean) { joints } else { 0 };
             self.list.push(Sample {
                 time: reader.number()?,
                 nodes: chunks(reader, nodes)?,
                 joints: chunks(reader, joints)?,
                 means: chunks(reader, means)?,
                 peaks: chunks(reader, means)?,
+                filtered: {
+                    let signals = if index.is_multiple_of(self.in_a_mean) { nodes + joints } else { 0 };
+                    chunks(reader, signals * FILTERS)?.as_chunks().0.to_vec()
+                },
             });
         }
         self.count = count;
+        self.steps = reader.whole()?;
+        self.time = reader.number()?;
+        self.filters.restore(nodes + joints, reader)?;
         self.reactions.span = reader.number()?;
         self.reactions.sums = chunks(reader, joints)?;
         self.reactions.peaks = chunks(reader, joints)?;
@@ -274,12 +365,16 @@ impl Samples {
 
     /// The largest differences to another run at each time that both have.
     pub fn differences<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (f64, [f64; QUANTITIES])> + 'a {
+        self.pairs_with(other).map(|(a, b)| (a.time, a.difference(b, &self.pairs)))
+    }
+
+    /// Samples beside those of another run at the same times.
+    fn pairs_with<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (&'a Sample, &'a Sample)> + 'a {
         let same = |a: &Sample, b: &Sample| (a.time - b.time).abs() <= SAME_TIME * self.pause;
         let mut others = other.list.iter().peekable();
         self.list.iter().filter_map(move |sample| {
             while others.next_if(|b| b.time < sample.time && !same(sample, b)).is_some() {}
-            let partner = others.peek().filter(|b| same(sample, b))?;
-            Some((sample.time, sample.difference(partner, &self.pairs)))
+            others.peek().filter(|b| same(sample, b)).map(|partner| (sample, *partner))
         })
     }
 }
@@ -292,23 +387,16 @@ fn chunks<const N: usize>(reader: &mut Reader, count: usize) -> Result<Vec<[f64;
 }
 
 impl Sample {
-    fn new(system: &System, values: &Values) -> Self {
+    /// At values with these reactions.
+    fn new(system: &System, values: &Values, joints: &[[f64; JOINT]]) -> Self {
         let at = before(values);
-        let node = |node: usize| {
-            let NodeState { position, rotation, velocity, angular_velocity } =
-                node_state(system, NodeId(node), &at);
-            let all = position.into_iter().chain(rotation).chain(velocity).chain(angular_velocity);
-            let mut numbers = [0.0; NODE];
-            numbers.iter_mut().zip(all).for_each(|(number, value)| *number = value);
-            numbers
-        };
-        let joint = |joint: usize| system.reaction(joint, &at).into();
         Self {
             time: values.time,
-            nodes: (0..system.node_count()).map(node).collect(),
-            joints: (0..system.joint_count()).map(joint).collect(),
+            nodes: (0..system.node_count()).map(|node| node_numbers(system, node, &at)).collect(),
+            joints: joints.to_vec(),
             means: Vec::new(),
             peaks: Vec::new(),
+            filtered: Vec::new(),
         }
     }
 
@@ -338,6 +426,30 @@ impl Sample {
             raise(&mut largest[9], (a[0] - b[0]).abs());
         }
         largest
+    }
+}
+
+/// The numbers of a node.
+fn node_numbers(system: &System, node: usize, at: &Point) -> [f64; NODE] {
+    let NodeState { position, rotation, velocity, angular_velocity } = node_state(system, NodeId(node), at);
+    let all = position.into_iter().chain(rotation).chain(velocity).chain(angular_velocity);
+    let mut numbers = [0.0; NODE];
+    numbers.iter_mut().zip(all).for_each(|(number, value)| *number = value);
+    numbers
+}
+
+/// Velocity and angular velocity of a node.
+fn velocities(node: &[f64; NODE]) -> SixNumbers {
+    std::array::from_fn(|i| node[7 + i])
+}
+
+/// Takes up larger velocities, angular velocities, forces and torques: first those of so many nodes, then
+/// those of joints.
+fn raise_filtered(largest: &mut [f64; FILTERED], nodes: usize, signals: impl Iterator<Item = SixNumbers>) {
+    for (index, signal) in signals.enumerate() {
+        let [first, second] = if index < nodes { [0, 1] } else { [3, 2] };
+        raise(&mut largest[first], vector3(&signal).norm());
+        raise(&mut largest[second], vector3(&signal[3..]).norm());
     }
 }
 

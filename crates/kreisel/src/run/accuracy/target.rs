@@ -17,7 +17,7 @@ use super::samples::Samples;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Note, NoteKind};
 use crate::integrate::{ErrorControl, Method};
-use crate::machine::{EventRecord, Machine, RunPlan};
+use crate::machine::{AccuracyOf, EventRecord, Machine, RunPlan};
 
 /// Tolerance of the first run, in units of the accuracy, and the largest there is.
 const FIRST: f64 = 16.0;
@@ -58,10 +58,23 @@ struct Pass {
     events: Vec<EventRecord>,
 }
 
+/// Something that an accuracy is of.
+struct Aim {
+    /// Its error: of positions in lengths of the machine or of its way, of angles in rad, of others in parts
+    /// of the largest.
+    error: f64,
+    /// By how much that falls.
+    quotient: Option<f64>,
+    /// How far it is off.
+    words: String,
+}
+
 /// An accuracy that is to be reached, and the runs so far.
 #[derive(Clone)]
 pub(crate) struct Target {
     accuracy: f64,
+    /// What is to have it.
+    of: AccuracyOf,
     /// Largest step that was asked for, in s.
     max_step: f64,
     /// Complete runs, the finest last.
@@ -84,7 +97,8 @@ impl Target {
         let max_step = plan.integration.error_control()?.max_step;
         let (order, work) = (SMOOTH_ORDER, PassWork::default());
         let rtol = Self::first_tolerance(accuracy, order);
-        Some(Self { accuracy, max_step, passes: Vec::new(), rtol, order, count: 0, work, failure: None })
+        let of = plan.accuracy_of;
+        Some(Self { accuracy, of, max_step, passes: Vec::new(), rtol, order, count: 0, work, failure: None })
     }
 
     fn first_tolerance(accuracy: f64, order: u32) -> f64 {
@@ -129,7 +143,7 @@ impl Target {
         next.rtol *= match self.estimate((samples, scatter), units) {
             None => self.second(),
             Some(found) if self.is_scattered(scatter) => {
-                let (error, _) = worst(&found, units);
+                let error = self.worst(&found, units);
                 if error <= MET * self.accuracy || self.rtol * NIBBLE_SCATTERED < LEAST_SCATTERED {
                     return None;
                 }
@@ -138,10 +152,10 @@ impl Target {
                 (AIM * self.accuracy * near / error).clamp(BITE_SCATTERED, NIBBLE_SCATTERED)
             }
             Some(found) => {
-                let (error, quotient) = worst(&found, units);
-                if error <= MET * self.accuracy || self.is_hopeless(error, quotient) {
-                    return None;
-                }
+                // Something that no steps resolve does not keep the rest from being met.
+                let open = self.aims(&found, units).filter(|aim| aim.error > MET * self.accuracy);
+                let error =
+                    open.filter(|aim| !self.is_hopeless(aim)).map(|aim| aim.error).reduce(f64::max)?;
                 // Without a third run errors are taken to fall as they should.
                 let guess = match self.passes.as_slice() {
                     [only] => error * Falls::without_guard(only.rtol / self.rtol),
@@ -171,6 +185,11 @@ impl Target {
         (self.number() < MAX_RUNS).then(|| Self { count: self.number(), work, ..self.clone() })
     }
 
+    /// Whether errors scatter from the first step on.
+    pub fn scatters(&self) -> bool {
+        self.order > SMOOTH_ORDER
+    }
+
     /// Whether errors scatter, of the present run, which had steps of high order or not.
     fn is_scattered(&self, scatter: bool) -> bool {
         scatter || self.order > SMOOTH_ORDER
@@ -197,8 +216,40 @@ impl Target {
     }
 
     /// Whether finer steps gain nothing: errors are large and do not fall.
-    fn is_hopeless(&self, error: f64, quotient: Option<f64>) -> bool {
-        error > HOPELESS * self.accuracy && quotient.is_some_and(|quotient| quotient < MIN_QUOTIENT)
+    fn is_hopeless(&self, aim: &Aim) -> bool {
+        let does_not_fall = aim.quotient.is_some_and(|quotient| quotient < MIN_QUOTIENT);
+        aim.error > HOPELESS * self.accuracy && does_not_fall
+    }
+
+    /// All that the accuracy is of.
+    fn aims(&self, found: &Accuracy, units: Units) -> impl Iterator<Item = Aim> {
+        let Accuracy { positions, angles, velocities, angular_velocities, forces, torques, .. } = *found;
+        let of_largest = |what: &str, pair: [ErrorEstimate; 2]| {
+            let worse = if pair[0].relative() >= pair[1].relative() { pair[0] } else { pair[1] };
+            let error = worse.relative();
+            let words = format!("{what} are off by up to {error:.1e} of the largest");
+            Aim { error, quotient: worse.quotient, words }
+        };
+        let position = Aim {
+            error: positions.error / positions.size.max(units.length),
+            quotient: positions.quotient,
+            words: format!("positions are off by up to {:.1e} m", positions.error),
+        };
+        let angle = Aim {
+            error: angles.error,
+            quotient: angles.quotient,
+            words: format!("angles are off by up to {:.1e} rad", angles.error),
+        };
+        let velocity = of_largest("velocities", [velocities, angular_velocities]);
+        let reaction = of_largest("reactions", [forces, torques]);
+        let velocity = self.of.names_velocities().then_some(velocity);
+        let reaction = self.of.names_reactions().then_some(reaction);
+        [Some(position), Some(angle), velocity, reaction].into_iter().flatten()
+    }
+
+    /// The largest error of what the accuracy is of.
+    fn worst(&self, found: &Accuracy, units: Units) -> f64 {
+        self.aims(found, units).map(|aim| aim.error).fold(0.0, f64::max)
     }
 
     /// What is known of the present run, with these samples, by the coarser ones.
@@ -206,8 +257,14 @@ impl Target {
         let [others @ .., near] = self.passes.as_slice() else { return None };
         let far = others.last();
         let falls = self.falls(near, far, scatter);
-        let mut found = Accuracy::new(samples, &near.samples, far.map(|far| &far.samples), falls, units);
-        found.wanted = Some(self.accuracy);
+        let mut found = Accuracy::new(
+            samples,
+            &near.samples,
+            far.map(|far| &far.samples),
+            falls,
+            units,
+            Some(self.accuracy),
+        );
         found.runs = self.number();
         found.work = self.work;
         let limits = [self.accuracy * found.positions.size.max(units.length), self.accuracy];
@@ -266,23 +323,24 @@ impl Target {
             let text = format!("how accurate the result is could not be found, {why}");
             return (None, Some(Note::new(NoteKind::NoErrorEstimate, text)));
         };
-        let (error, _) = worst(&found, units);
+        let error = self.worst(&found, units);
         found.limited_by = (error < SHARP * self.accuracy).then_some(limit);
-        (Some(found), (error > self.accuracy).then(|| self.miss(&found, error)))
+        (Some(found), (error > self.accuracy).then(|| self.miss(&found, error, units)))
     }
 
-    /// The note that the accuracy was not reached.
-    fn miss(&self, found: &Accuracy, error: f64) -> Note {
+    /// The note that the accuracy was not reached, and by what.
+    fn miss(&self, found: &Accuracy, error: f64, units: Units) -> Note {
         let until = match found.resolved_until {
             Some(time) => format!("the motion is resolved until t = {time:.4} s, then "),
             None => String::new(),
         };
+        let missed = self.aims(found, units).filter(|aim| aim.error > self.accuracy);
+        let missed: Vec<String> = missed.map(|aim| aim.words).collect();
         let text = format!(
-            "the accuracy {:e} was not reached in {} runs: {until}positions are off by up to {:.1e} m, angles by {:.1e} rad",
+            "the accuracy {:e} was not reached in {} runs: {until}{}",
             self.accuracy,
             self.number(),
-            found.positions.error,
-            found.angles.error
+            missed.join(", ")
         );
         let note = Note::new(NoteKind::AccuracyMissed, text).number(error);
         match found.resolved_until {
@@ -326,7 +384,7 @@ impl Target {
         let mut passes = Vec::new();
         for _ in 0..reader.whole()? {
             let rtol = reader.number()?;
-            let mut samples = Samples::new(machine, plan);
+            let mut samples = Samples::new(machine, plan, order > SMOOTH_ORDER);
             samples.restore(machine, reader)?;
             let mut events = Vec::new();
             for _ in 0..reader.whole()? {
@@ -341,12 +399,4 @@ impl Target {
 
 fn text(reader: &mut Reader) -> Result<String, Damaged> {
     String::from_utf8(reader.section()?.to_vec()).map_err(|_| Damaged)
-}
-
-/// The larger of the errors of positions, in lengths of the machine or of its way, and of angles, in rad; and
-/// by how much it falls.
-fn worst(found: &Accuracy, units: Units) -> (f64, Option<f64>) {
-    let Accuracy { positions, angles, .. } = found;
-    let position = positions.error / positions.size.max(units.length);
-    if position > angles.error { (position, positions.quotient) } else { (angles.error, angles.quotient) }
 }
