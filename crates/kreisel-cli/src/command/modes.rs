@@ -239,8 +239,8 @@ fn write_results(
 ) -> Result<(), kreisel::results::WriteError> {
     let folder = output.path().to_owned();
     let mut write_text = |name: &str, text: &str| {
-        let file = output.create(name)?;
-        io::Write::write_all(&mut &file, text.as_bytes())
+        let mut file = output.create(name)?;
+        io::Write::write_all(&mut file, text.as_bytes())
             .map_err(|source| kreisel::results::WriteError::io(&folder.join(name), source))
     };
     write_text(PAGE, page)?;
