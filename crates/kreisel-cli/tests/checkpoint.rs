@@ -33,13 +33,11 @@ fn succeed(folder: &Path, arguments: &[&str]) {
 
 /// Kills a run as soon as it has a checkpoint, or after a time; tells whether it was still running.
 fn kill(folder: &Path, arguments: &[&str], after: Option<Duration>, checkpoint: &Path) -> bool {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_kreisel"))
-        .args(arguments)
-        .current_dir(folder)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kreisel"));
+    // Read by `run -` only.
+    let input = fs::File::open(folder.join("top.toml")).map_or_else(|_| Stdio::null(), Stdio::from);
+    command.args(arguments).current_dir(folder).stdin(input).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
     let start = Instant::now();
     loop {
         if let Some(status) = child.try_wait().unwrap() {
@@ -266,6 +264,19 @@ fn what_cannot_go_on_says_exactly_why_not() {
     refused(path, &resume, 2, "the run in `out` has ended; there is nothing to resume");
     succeed(path, &["run", "top.toml", "--quiet", "--out", "whole"]);
     assert_same(path, "whole", "out");
+}
+
+#[test]
+fn a_model_from_standard_input_goes_on_without_it() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    fs::copy(model("heavy-top.toml"), path.join("top.toml")).unwrap();
+    let run = ["run", "-", "--quiet", "--no-report", "--checkpoint", "5steps"];
+    assert!(kill(path, &run, None, &path.join("results/stdin/checkpoint.bin")));
+    succeed(path, &["run", "--resume", "results/stdin", "--quiet"]);
+    succeed(path, &["run", "top.toml", "--quiet", "--no-report", "--out", "whole"]);
+    let [expected, found] = ["whole", "results/stdin"].map(|name| content(&path.join(name)));
+    assert!(expected == found);
 }
 
 /// A byte of a table that is no longer what it was is found, unless it is one that is written again anyway.

@@ -1,7 +1,7 @@
 //! `kreisel modes`: frequencies, damping and shapes of small motions, and the matrices behind them.
 
 use super::flag::{Json, Model, Results, json_text};
-use super::run::{identity, value};
+use super::run::value;
 use super::{CommandError, Ending, say_notes};
 use crate::output::{Printer, WriteError, write_whole};
 use clap::ValueEnum;
@@ -101,7 +101,7 @@ impl Modes {
         if !self.results.quiet {
             say_notes(&notes);
         }
-        let mut summary = RunSummary::new(identity(self.model.path())?);
+        let mut summary = RunSummary::new(self.model.identity()?);
         summary.status = EndStatus::Done;
         summary.wall_time = began.elapsed().as_secs_f64();
         summary.settings = value(&SettingWords { count: self.count, about: self.about });
