@@ -8,7 +8,7 @@ mod cases;
 
 use cases::Case;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 /// What is wrong with a refusal: it must be one error with these words, and nothing may be written.
 fn faults(folder: &Path, output: &Output, words: &[&str], case: &str) -> Vec<String> {
@@ -162,4 +162,50 @@ fn check_and_run_accept_every_model() {
         }
     }
     assert_none(&found);
+}
+
+/// What the command answers to a model on its standard input.
+fn piped(folder: &Path, arguments: &[&str], text: &[u8]) -> std::process::Output {
+    use std::io::Write;
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kreisel"))
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Who refuses the model may not read it to its end.
+    let _ = child.stdin.take().unwrap().write_all(text);
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_model_comes_from_standard_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/right-angle-beam.toml");
+    let text = std::fs::read(model).unwrap();
+    let commands: [&[&str]; 4] =
+        [&["run", "-", "--end-time", "0.4"], &["static", "-"], &["modes", "-"], &["check", "-"]];
+    for command in commands {
+        let output = piped(path, command, &text);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    for name in ["trajectory.csv", "static.csv", "modes.csv"] {
+        assert!(path.join("results/stdin").join(name).exists(), "{name}");
+    }
+    // Mistakes have their line, and one text has no other files.
+    let include = "\n[[include]]\nfile = 'a.toml'\n";
+    let mistakes: [(&[u8], &str); 3] = [
+        (b"\n[[body]]\nmas = 1\n", "standard input:3:1"),
+        (b"x = \xff", "not UTF-8"),
+        (include.as_bytes(), "standard input:3"),
+    ];
+    for (text, words) in mistakes {
+        let output = piped(path, &["run", "-"], text);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(words), "{said}");
+    }
 }

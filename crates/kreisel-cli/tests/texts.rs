@@ -219,15 +219,18 @@ const RUNS: &[&[&str]] = &[
 
 /// `run.json` without versions, hashes, clock times and the numbers of the statistics.
 fn without_measurements(summary: &str) -> String {
-    let mut is_measured = false;
+    let (mut is_measured, mut is_checksum) = (false, false);
     let mut result = String::new();
     for line in summary.lines() {
         let indent = line.len() - line.trim_start().len();
-        is_measured = if indent == 2 { line.ends_with("\"statistics\": {") } else { is_measured };
+        if indent == 2 {
+            (is_measured, is_checksum) =
+                (line.ends_with("\"statistics\": {"), line.ends_with("\"crc32\": {"));
+        }
         let changes = ["\"version\": ", "\"sha256\": ", "\"wall-time\": "];
         let (name, value) = line.split_at(line.find(": ").map_or(indent, |at| at + 2));
         let is_value = value.starts_with(|first: char| first.is_ascii_digit() || first == '-');
-        if changes.contains(&name.trim_start()) || is_measured && is_value {
+        if changes.contains(&name.trim_start()) || is_measured && is_value || is_checksum && indent == 4 {
             let comma = if line.ends_with(',') { "," } else { "" };
             result += &format!("{name}…{comma}\n");
         } else {

@@ -13,6 +13,7 @@ pub mod run;
 pub mod schema;
 pub mod statics;
 pub mod sweep;
+pub mod verify;
 pub mod view;
 
 use crate::figure::PngError;
@@ -58,6 +59,7 @@ enum Command {
     Plot(plot::Plot),
     Render(render::Render),
     Export(export::Export),
+    Verify(verify::Verify),
     Check(check::Check),
     New(new::New),
     Schema(schema::Schema),
@@ -332,6 +334,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Plot(command) => command.run(),
         Command::Render(command) => command.run(),
         Command::Export(command) => command.run(),
+        Command::Verify(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::New(command) => command.run(),
         Command::Schema(command) => command.run(),

@@ -1,7 +1,7 @@
 //! `kreisel modes`: frequencies, damping and shapes of small motions, and the matrices behind them.
 
 use super::flag::{Json, Model, Results, json_text};
-use super::run::{identity, value};
+use super::run::value;
 use super::{CommandError, Ending, say_notes};
 use crate::output::{Printer, WriteError, write_whole};
 use clap::ValueEnum;
@@ -101,7 +101,7 @@ impl Modes {
         if !self.results.quiet {
             say_notes(&notes);
         }
-        let mut summary = RunSummary::new(identity(self.model.path())?);
+        let mut summary = RunSummary::new(self.model.identity()?);
         summary.status = EndStatus::Done;
         summary.wall_time = began.elapsed().as_secs_f64();
         summary.settings = value(&SettingWords { count: self.count, about: self.about });
@@ -239,8 +239,8 @@ fn write_results(
 ) -> Result<(), kreisel::results::WriteError> {
     let folder = output.path().to_owned();
     let mut write_text = |name: &str, text: &str| {
-        let file = output.create(name)?;
-        io::Write::write_all(&mut &file, text.as_bytes())
+        let mut file = output.create(name)?;
+        io::Write::write_all(&mut file, text.as_bytes())
             .map_err(|source| kreisel::results::WriteError::io(&folder.join(name), source))
     };
     write_text(PAGE, page)?;

@@ -3,7 +3,7 @@
 use super::{CommandError, Ending};
 use crate::output::{Printer, write_whole};
 use kreisel::report::{self, Recording};
-use kreisel::results::Computation;
+use kreisel::results::{Computation, checksum};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -38,10 +38,15 @@ impl Report {
 pub fn write(folder: &Path, output: Option<&Path>) -> Result<PathBuf, CommandError> {
     let mut recording = Recording::read(folder)?;
     let path = output.map_or_else(|| recording.page_path(), Path::to_path_buf);
-    write_whole(&path, report::page(&recording).as_bytes())?;
+    let page = report::page(&recording);
+    write_whole(&path, page.as_bytes())?;
     // A page in the folder belongs to the run: the next one replaces it.
-    if output.is_none() && !recording.summary.files.iter().any(|name| name == report::FILE) {
-        recording.summary.files.push(report::FILE.to_owned());
+    if output.is_none() {
+        let summary = &mut recording.summary;
+        if !summary.files.iter().any(|name| name == report::FILE) {
+            summary.files.push(report::FILE.to_owned());
+        }
+        summary.crc32.insert(report::FILE.to_owned(), checksum(page.as_bytes()));
         write_whole(&folder.join(Computation::Run.summary_file()), recording.summary.to_json().as_bytes())?;
     }
     Ok(path)

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use kreisel::dae::{Control, Notes};
 use kreisel::machine::{AccuracyOf, Machine, RunPlan};
 use kreisel::report;
-use kreisel::results::{Computation, ModelIdentity, OutputFolder, RunSummary, Verdict};
+use kreisel::results::{Computation, OutputFolder, RunSummary, Verdict};
 use kreisel::run::{Checkpoint, CheckpointHeader, Every, Job, JobObserver, JobOutcome, Moment, RunEnding};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -155,7 +155,7 @@ impl Run {
             .observe(&mut watch);
         let outcome = match from {
             Some(checkpoint) => job.resume(&folder, checkpoint),
-            None => job.model(identity(asked.model.path())?).force(self.force).run_into(&folder),
+            None => job.model(asked.model.identity()?).force(self.force).run_into(&folder),
         };
         watch.progress.finish();
         watch.interrupt?;
@@ -198,13 +198,6 @@ struct Report<'a> {
 
 pub(super) fn value(content: &impl Serialize) -> serde_json::Value {
     serde_json::to_value(content).expect("settings and statistics have text keys")
-}
-
-pub(super) fn identity(path: &Path) -> Result<ModelIdentity, CommandError> {
-    let unreadable = |source| CommandError::ModelGone { path: path.to_owned(), source };
-    let content = std::fs::read(path).map_err(unreadable)?;
-    let absolute = std::path::absolute(path).map_err(unreadable)?;
-    Ok(ModelIdentity::new(absolute.display().to_string(), &content))
 }
 
 fn conclude(ending: &RunEnding, resumable: Option<&Path>) -> Ending {

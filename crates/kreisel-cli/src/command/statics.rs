@@ -1,7 +1,7 @@
 //! `kreisel static`: finds the equilibrium of a model and writes it.
 
 use super::flag::{Json, Model, Results, json_text};
-use super::run::{identity, value};
+use super::run::value;
 use super::{CommandError, Ending, counted, say, say_notes};
 use crate::output::Printer;
 use kreisel::dae::Control;
@@ -70,7 +70,7 @@ impl Static {
         let began = Instant::now();
         let settings = self.settings();
         let mut waiting = Some(|| {
-            ResultFiles::begin_static(&folder, identity(self.model.path())?, self.results.force, &machine)
+            ResultFiles::begin_static(&folder, self.model.identity()?, self.results.force, &machine)
                 .map_err(CommandError::from)
         });
         // The folder is taken when there is something to put into it.
@@ -99,7 +99,7 @@ impl Static {
         if !self.results.quiet {
             say_notes(&notes);
         }
-        let mut summary = RunSummary::new(identity(self.model.path())?);
+        let mut summary = RunSummary::new(self.model.identity()?);
         summary.status = match &outcome.solution {
             Ok(_) => EndStatus::Done,
             Err(error) => EndStatus::Failed { message: error.to_string() },

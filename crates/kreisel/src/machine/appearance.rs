@@ -16,6 +16,7 @@ use crate::results::scene::{
     SceneNode, SceneShape, SceneSpring,
 };
 use nalgebra::Rotation3;
+use std::collections::HashMap;
 
 /// Moments of inertia that differ by less than this part are those of a body of revolution.
 const ROUND: f64 = 0.02;
@@ -82,12 +83,18 @@ impl Machine {
     pub fn scene(&self) -> Scene {
         let names = (0..self.system.node_count()).map(|node| self.system.node_name(NodeId(node)).to_owned());
         let bodies = self.registries.appearance.bodies.iter();
+        let size = self.characteristic_length();
+        let mut attached = self.attached();
         Scene {
             title: self.title().to_string(),
             description: self.description().to_string(),
             up: self.registries.appearance.up.into(),
             nodes: names.map(|name| SceneNode { name }).collect(),
-            bodies: bodies.filter_map(|(node, shape)| self.scene_body(*node, shape)).collect(),
+            bodies: bodies
+                .filter_map(|(node, shape)| {
+                    self.scene_body(*node, shape, attached.remove(&node.0).unwrap_or_default(), size)
+                })
+                .collect(),
             beams: self.frames().beams().iter().map(scene_beam).collect(),
             joints: self.frames().joints().iter().map(scene_joint).collect(),
             springs: self.registries.appearance.lines.clone(),
@@ -96,49 +103,75 @@ impl Machine {
         }
     }
 
-    fn scene_body(&self, node: NodeId, shape: &Option<Solid>) -> Option<SceneBody> {
+    fn scene_body(
+        &self,
+        node: NodeId,
+        shape: &Option<Solid>,
+        attached: Vec<Vector3>,
+        size: f64,
+    ) -> Option<SceneBody> {
         let body = self.frames().body_of(node)?;
         let shapes = match shape {
             Some(shape) => vec![scene_shape(shape, false)],
-            None => self.default_shapes(body),
+            None => default_shapes(body, attached, size),
         };
         let markers = markers(&body.markers);
         Some(SceneBody { name: body.name.clone(), node: node.0, mass: body.mass, shapes, markers })
     }
 
-    fn default_shapes(&self, body: &BodyEntry) -> Vec<SceneShape> {
-        let arms = self.arms(body);
-        let size = self.characteristic_length();
-        let reach = arms.iter().map(Vector3::norm).fold(0.0, f64::max);
-        let radius = BAR * if reach > 0.0 { reach.min(size) } else { size };
-        let mut shapes = vec![core(body, radius)];
-        shapes.extend(arms.iter().filter(|arm| arm.norm() > 2.0 * radius).map(|arm| bar(arm, radius)));
-        shapes.iter().map(|shape| scene_shape(shape, true)).collect()
-    }
-
-    /// Points of a body at which something is attached, each once, in body axes.
-    fn arms(&self, body: &BodyEntry) -> Vec<Vector3> {
+    /// Points of each node at which joints and lines are attached, in its axes.
+    fn attached(&self) -> HashMap<usize, Vec<Vector3>> {
         let ends = |joint: &JointEntry| {
             let nodes = joint.nodes.map(|node| node.map(|node| node.0));
             nodes.into_iter().zip(joint.offsets.map(|offset| offset.position))
         };
         let joints = self.frames().joints().iter().flat_map(ends);
-        let lines = self
-            .registries
-            .appearance
-            .lines
-            .iter()
-            .flat_map(|line| line.nodes.into_iter().zip(line.points.map(Vector3::from)));
-        let here = joints.chain(lines).filter(|(node, _)| *node == Some(body.node.0)).map(|(_, point)| point);
-        let mut arms: Vec<Vector3> = Vec::new();
-        for arm in here.chain(body.markers.iter().map(|(_, frame)| frame.position)) {
-            // Nobody sees arms apart that end this close.
-            if !arms.iter().any(|known| (known - arm).norm() < 1e-6 * self.characteristic_length()) {
-                arms.push(arm);
+        let lines = self.registries.appearance.lines.iter();
+        let lines = lines.flat_map(|line| line.nodes.into_iter().zip(line.points.map(Vector3::from)));
+        let mut attached: HashMap<usize, Vec<Vector3>> = HashMap::new();
+        for (node, point) in joints.chain(lines) {
+            if let Some(node) = node {
+                attached.entry(node).or_default().push(point);
             }
         }
-        arms
+        attached
     }
+}
+
+fn default_shapes(body: &BodyEntry, attached: Vec<Vector3>, size: f64) -> Vec<SceneShape> {
+    let markers = body.markers.iter().map(|(_, frame)| frame.position);
+    // Nobody sees arms apart that end this close.
+    let arms = apart(attached.into_iter().chain(markers), 1e-6 * size);
+    let reach = arms.iter().map(Vector3::norm).fold(0.0, f64::max);
+    let radius = BAR * if reach > 0.0 { reach.min(size) } else { size };
+    let mut shapes = vec![core(body, radius)];
+    shapes.extend(arms.iter().filter(|arm| arm.norm() > 2.0 * radius).map(|arm| bar(arm, radius)));
+    shapes.iter().map(|shape| scene_shape(shape, true)).collect()
+}
+
+/// The points without those that lie closer than a distance to one before: each is compared with those in
+/// the same cell of a grid and in the cells around it.
+fn apart(points: impl Iterator<Item = Vector3>, distance: f64) -> Vec<Vector3> {
+    let mut cells: HashMap<[i64; 3], Vec<Vector3>> = HashMap::new();
+    let mut apart = Vec::new();
+    for point in points {
+        // Numbers beyond those of the grid share its last cells.
+        let [x, y, z] = <[f64; 3]>::from(point).map(|number| (number / distance).floor() as i64);
+        let around = |cell: i64| [cell.saturating_sub(1), cell, cell.saturating_add(1)];
+        let is_close = around(x).into_iter().any(|x| {
+            around(y).into_iter().any(|y| {
+                around(z).into_iter().any(|z| {
+                    let known = cells.get(&[x, y, z]);
+                    known.is_some_and(|known| known.iter().any(|known| (known - point).norm() < distance))
+                })
+            })
+        });
+        if !is_close {
+            cells.entry([x, y, z]).or_default().push(point);
+            apart.push(point);
+        }
+    }
+    apart
 }
 
 fn scene_shape(shape: &Solid, default_shape: bool) -> SceneShape {
@@ -303,6 +336,23 @@ mod tests {
              position = [0, 1, 0]\n{more}"
         );
         Machine::from_text("top.toml", &model).unwrap().scene().bodies[0].shapes.clone()
+    }
+
+    #[test]
+    fn points_that_lie_apart_are_those_of_comparing_all() {
+        // Multiples of an irrational number: in every cell of a cube, some within the distance of others.
+        let number = |index: usize| (index as f64 * 0.618_033_988_749_895).fract() - 0.5;
+        let points: Vec<Vector3> =
+            (0..3000).map(|k| Vector3::new(number(k), number(7 * k + 3), number(31 * k + 5))).collect();
+        for distance in [1e-3, 0.05, 0.2, 3.0] {
+            let mut expected: Vec<Vector3> = Vec::new();
+            for point in &points {
+                if !expected.iter().any(|known| (known - point).norm() < distance) {
+                    expected.push(*point);
+                }
+            }
+            assert_eq!(apart(points.iter().copied(), distance), expected, "{distance}");
+        }
     }
 
     #[test]

@@ -9,6 +9,9 @@ use crate::lie::{Group, Matrix3, Pose, Vector3};
 use crate::model::error::ModelError;
 use crate::model::{Place, Reference, name};
 
+/// Most markers of a machine, those of repeated files among them.
+const MAX_MARKERS: usize = 1_000_000;
+
 /// Things in order, found by name.
 #[derive(Clone, Debug)]
 pub(crate) struct Named<T> {
@@ -50,6 +53,9 @@ impl<T> Named<T> {
 pub struct Frames {
     bodies: Named<BodyEntry>,
     ground_markers: Vec<(String, Pose)>,
+    /// Where each marker stands among those of its owner.
+    marker_places: HashMap<String, HashMap<String, usize>>,
+    marker_count: usize,
     beams: Named<BeamEntry>,
     joints: Named<JointEntry>,
     /// Lengths of the machine that no frame shows, such as lengths of rods and radii of wheels.
@@ -109,12 +115,19 @@ impl Frames {
             Some(body) => (body.name.as_str(), &mut body.markers),
             None => (name::GROUND, &mut self.ground_markers),
         };
-        if markers.iter().any(|(known, _)| *known == name) {
+        if self.marker_count >= MAX_MARKERS {
+            let what = "the number of markers";
+            return Err(ModelError::unsuitable(what, format!("at most {MAX_MARKERS}"), "one more", place));
+        }
+        let places = self.marker_places.entry(owner.to_string()).or_default();
+        if places.contains_key(&name) {
             let (what, requirement) =
                 (format!("the marker name `{name}`"), format!("used once on `{owner}`"));
             return Err(ModelError::unsuitable(what, requirement, "a second marker of this name", place));
         }
+        places.insert(name.clone(), markers.len());
         markers.push((name, pose));
+        self.marker_count += 1;
         Ok(())
     }
 
@@ -203,7 +216,8 @@ impl Frames {
             let names: Vec<String> = markers.iter().map(|(name, _)| format!("{owner}.{name}")).collect();
             reference.unknown("marker", names.iter().map(String::as_str))
         };
-        let (_, pose) = markers.iter().find(|(known, _)| known == name).ok_or_else(unknown)?;
+        let place = self.marker_places.get(owner).and_then(|places| places.get(name));
+        let (_, pose) = place.and_then(|&place| markers.get(place)).ok_or_else(unknown)?;
         Ok(Attachment { node, body, marker: Some(*pose) })
     }
 

@@ -187,6 +187,20 @@ impl Document {
         Self::build(Origin::new(source, kinds, overrides, None))
     }
 
+    /// The text of a model that comes from elsewhere, such as standard input; `name` is what messages call it.
+    pub fn take_text(name: &str, source: impl std::io::Read) -> Result<String, ModelErrors> {
+        let nowhere = Place::new(&SourceFile::new(name, ""), 0..0);
+        let mut bytes = Vec::new();
+        let read = source.take(MAX_FILE_SIZE + 1).read_to_end(&mut bytes);
+        read.map_err(|error| unreadable(&error, nowhere.clone()))?;
+        let size = bytes.len() as u64;
+        if size > MAX_FILE_SIZE {
+            let mistake = Mistake::FileTooLarge { size, limit: MAX_FILE_SIZE };
+            return Err(ModelError::new(mistake, nowhere).into());
+        }
+        Ok(value::source(name, &bytes)?.text().to_owned())
+    }
+
     /// Reads a model from a text that stands in place of the file `path`: included files lie beside it.
     pub fn from_text_at(
         path: impl AsRef<Path>,

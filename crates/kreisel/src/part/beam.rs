@@ -98,11 +98,26 @@ pub static PARTS: &[PartEntry] = &[PartEntry::new(
     ),
 )];
 
+/// Most elements of a beam: each takes about 11 kB.
+const MAX_ELEMENTS: u32 = 100_000;
+/// Most bodies and nodes of a machine that has beams.
+const MAX_NODES: usize = 400_000;
+
 /// Adds a beam: nodes where it is not clamped, elements, inertia and loads.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let clamps = [clamp(&reader, builder, "start")?, clamp(&reader, builder, "end")?];
     let order = order(&reader)?;
+    let elements = reader.count("elements")?;
+    if elements > MAX_ELEMENTS {
+        let requirement = format!("at most {MAX_ELEMENTS}");
+        return Err(reader.unsuitable("elements", &requirement, elements).into());
+    }
+    let nodes = builder.frames().bodies().len() + elements as usize * order;
+    if nodes > MAX_NODES {
+        let requirement = format!("so few that bodies and nodes of beams are at most {MAX_NODES}");
+        return Err(reader.unsuitable("elements", &requirement, elements).into());
+    }
     let frames = frames(&reader, order, &clamps)?;
     let section = reader.table("section")?.map(beam_section::read).transpose()?;
     let section = section.ok_or_else(|| reader.missing("section", "add `section = { … }`"))?;

@@ -33,6 +33,16 @@ pub enum MotionError {
         /// What is wrong with it.
         message: String,
     },
+    /// A pose of which a number is none.
+    #[error("`{}` has a pose that is no number, of node {node} at t = {time} s; run the model again", path.display())]
+    NotFinite {
+        /// The file.
+        path: PathBuf,
+        /// When, in s.
+        time: f64,
+        /// Index of the node.
+        node: usize,
+    },
     /// Tables of lengths that do not fit each other.
     #[error("`{}` belongs to another scene: it has {rows} poses for {times} times of {nodes} nodes", path.display())]
     OtherScene {
@@ -47,6 +57,12 @@ pub enum MotionError {
     },
 }
 
+impl MotionError {
+    fn unreadable(path: &Path, message: impl ToString) -> Self {
+        Self::Unreadable { path: path.to_owned(), message: message.to_string() }
+    }
+}
+
 /// Frames of a picture, at most, however few nodes there are.
 const MAX_FRAMES: usize = 20_000;
 
@@ -58,13 +74,9 @@ impl RecordedMotion {
 
     /// Reads the motion of `node_count` nodes with at most `max_poses` poses, but always the first and last.
     pub fn read(path: &Path, node_count: usize, max_poses: usize) -> Result<Self, MotionError> {
-        let unreadable = |error: hdf5_pure::Error| MotionError::Unreadable {
-            path: path.to_owned(),
-            message: error.to_string(),
-        };
+        let unreadable = |error: hdf5_pure::Error| MotionError::unreadable(path, error);
         // Piece by piece: the file of a long run is larger than the memory that a picture is worth.
-        read_own(path)
-            .map_err(|error| MotionError::Unreadable { path: path.to_owned(), message: error.to_string() })?;
+        read_own(path).map_err(|error| MotionError::unreadable(path, error))?;
         let file = hdf5_pure::File::open_streaming(path).map_err(unreadable)?;
         let size = std::fs::metadata(path).map_or(0, |data| data.len());
         // Tables are stored as they are, so that none is longer than its file.
@@ -74,13 +86,13 @@ impl RecordedMotion {
             let count = shape.iter().try_fold(1_u64, |count, length| count.checked_mul(*length));
             match count {
                 Some(count) if count <= size => Ok(table),
-                _ => Err(MotionError::Unreadable {
-                    path: path.to_owned(),
-                    message: format!("`{name}` is larger than the file"),
-                }),
+                _ => Err(MotionError::unreadable(path, format_args!("`{name}` is larger than the file"))),
             }
         };
         let all_times = table("signals/time")?.read_f64().map_err(unreadable)?;
+        if let Some(time) = all_times.iter().find(|time| !time.is_finite()) {
+            return Err(MotionError::unreadable(path, format_args!("the time {time} is none")));
+        }
         let (positions, rotations) = (table("nodes/position")?, table("nodes/rotation")?);
         let rows = positions.shape().map_err(unreadable)?.first().copied().unwrap_or(0);
         if rows != all_times.len() as u64 * node_count as u64 {
@@ -103,10 +115,11 @@ impl RecordedMotion {
                 .map(|(position, rotation)| Self::pose(*position, *rotation))
                 .collect();
             if block.len() as u64 != count {
-                return Err(MotionError::Unreadable {
-                    path: path.to_owned(),
-                    message: "poses that are not three and four numbers".to_owned(),
-                });
+                return Err(MotionError::unreadable(path, "poses that are not three and four numbers"));
+            }
+            if let Some(row) = block.iter().position(|pose| !is_finite(pose)) {
+                let (time, node) = (all_times[from + row / node_count], row % node_count);
+                return Err(MotionError::NotFinite { path: path.to_owned(), time, node });
             }
             motion.push(&all_times[from..=to], &block);
             from = if to == last { last + 1 } else { to };
@@ -162,6 +175,10 @@ impl RecordedMotion {
     pub fn node_poses(&self, node: usize) -> impl Iterator<Item = &Pose> {
         self.poses.iter().skip(node).step_by(self.node_count.max(1))
     }
+}
+
+fn is_finite(pose: &Pose) -> bool {
+    pose.position.iter().chain(pose.rotation.coords.iter()).all(|number| number.is_finite())
 }
 
 /// What a viewer shows between two frames: straight paths, rotations at a steady rate.

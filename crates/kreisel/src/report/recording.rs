@@ -26,11 +26,15 @@ pub struct Recording {
 const MAX_POSES: usize = 180_000;
 
 impl Recording {
-    /// Reads the folder of a run that has ended.
+    /// Reads the folder of a run that has ended; files that were changed since are refused.
     pub fn read(folder: &Path) -> Result<Self, ReportError> {
         let Some(summary) = Computation::Run.summary(folder) else { return Err(without_run(folder)) };
         if summary.status == EndStatus::Running {
             return Err(ReportError::NotEnded { path: folder.to_owned() });
+        }
+        // Folders without checksums were written before there were any.
+        for name in [csv::FILE, scene::FILE, vtkhdf::FILE].iter().filter(|_| !summary.crc32.is_empty()) {
+            summary.check_file(folder, name)?;
         }
         Self::with(folder, summary, |name| folder.join(name))
     }

@@ -5,10 +5,10 @@
 //! none are written `NaN`, `inf` and `-inf`.
 
 use super::channel::{self, Channel, find_signal};
-use super::error::{ReadError, WriteError};
+use super::checksum::ResultFile;
+use super::error::{DAMAGED, ReadError, WriteError};
 use crate::file::read_own;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Name of the table of a run.
@@ -56,21 +56,22 @@ impl<W: Write> CsvWriter<W> {
     }
 }
 
-impl CsvWriter<File> {
-    /// Brings every row so far to the disk, and tells where the next one will begin.
-    pub fn sync(&mut self) -> Result<u64, WriteError> {
+impl CsvWriter<ResultFile> {
+    /// Brings every row so far to the disk, and tells where the next one will begin and what the sum of all
+    /// rows is.
+    pub(crate) fn sync(&mut self) -> Result<[u64; 2], WriteError> {
         self.flush()?;
         let file = self.sink.get_mut();
-        let position = file.stream_position().and_then(|position| file.sync_data().map(|()| position));
-        position.map_err(|source| WriteError::io(&self.path, source))
+        let synced = file.file().sync_data().and_then(|()| Ok([file.end(), file.sum_without(&[])?]));
+        synced.map_err(|source| WriteError::io(&self.path, source))
     }
 
     /// Goes on with a table from where [`CsvWriter::sync`] said; rows that were written after it are dropped.
-    pub fn resume(
-        mut file: File,
+    pub(crate) fn resume(
+        mut file: ResultFile,
         path: &Path,
         signals: &[Channel],
-        position: u64,
+        [position, sum]: [u64; 2],
     ) -> Result<Self, WriteError> {
         channel::check(signals)?;
         let refuse = |reason| WriteError::NotResumable { path: path.to_owned(), reason };
@@ -78,10 +79,10 @@ impl CsvWriter<File> {
         let written = write_head(&mut head, &Channel::time(), signals);
         let mut found = vec![0; head.len()];
         let looked = written
-            .and_then(|()| file.metadata())
+            .and_then(|()| file.file().metadata())
             .and_then(|metadata| {
                 let is_there = metadata.len() >= position && position >= head.len() as u64;
-                if is_there { file.read_exact(&mut found).map(|()| true) } else { Ok(false) }
+                if is_there { file.read_at(0, &mut found).map(|()| true) } else { Ok(false) }
             })
             .map_err(|source| WriteError::io(path, source))?;
         if !looked {
@@ -90,14 +91,11 @@ impl CsvWriter<File> {
         if found != head {
             return Err(refuse("it has other columns than the model"));
         }
-        let mut last = [0];
-        file.seek(SeekFrom::Start(position - 1))
-            .and_then(|_| file.read_exact(&mut last))
-            .map_err(|source| WriteError::io(path, source))?;
-        if last != *b"\n" {
-            return Err(refuse("no row ends where the checkpoint says"));
+        let measured = file.measure(position).and_then(|()| file.sum_without(&[]));
+        if measured.map_err(|source| WriteError::io(path, source))? != sum {
+            return Err(refuse(DAMAGED));
         }
-        file.set_len(position).map_err(|source| WriteError::io(path, source))?;
+        file.cut(position).map_err(|source| WriteError::io(path, source))?;
         let sink = BufWriter::with_capacity(1 << 16, file);
         Ok(Self { sink, path: path.to_owned(), signal_count: signals.len() })
     }

@@ -130,6 +130,10 @@ pub enum WriteError {
     },
 }
 
+/// Why a run does not go on with a file whose content or checksum is another one.
+pub(super) const DAMAGED: &str =
+    "it is damaged, since it is not as it was at the checkpoint; start over with --force";
+
 impl WriteError {
     /// A file of which a checkpoint does not say how far it was.
     pub(crate) fn unknown_place(path: &Path) -> Self {
@@ -167,6 +171,28 @@ pub enum ReadError {
         path: PathBuf,
         /// What the system says.
         source: io::Error,
+    },
+    /// A file that was changed since it was written.
+    #[error("`{}` was changed or damaged after it was written (its CRC-32 was {was} and is {is})", path.display())]
+    Differs {
+        /// The file.
+        path: PathBuf,
+        /// Its checksum then.
+        was: String,
+        /// Its checksum now.
+        is: String,
+    },
+    /// A file without a checksum to compare it with.
+    #[error("`{}` has no checksum, so that nobody can tell whether it was changed", path.display())]
+    NoChecksum {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A summary that names a file outside of its folder, or one that no computation writes.
+    #[error("`{name}` cannot be the name of a result file")]
+    BadFileName {
+        /// The name.
+        name: String,
     },
     /// A file without a line.
     #[error("`{}` is empty", path.display())]

@@ -13,9 +13,11 @@
 //! file `.kreisel-lock` (`.kreisel-lock-static`, `.kreisel-lock-modes`) keeps two runs apart, and lists the
 //! files that are being written; the operating system frees the lock when a run dies.
 
-use super::error::WriteError;
+use super::checksum::{ResultFile, SharedSum, checksum_of};
+use super::error::{ReadError, WriteError};
 use super::run_summary::{ModelIdentity, RunSummary};
 use crate::file::{open_own, own_bytes, read_own};
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Component, Path, PathBuf};
@@ -80,6 +82,10 @@ pub struct OutputFolder {
     previous: Vec<String>,
     /// Files of this run, by their final names.
     files: Vec<String>,
+    /// Their checksums while they are written.
+    sums: BTreeMap<String, SharedSum>,
+    /// Checksums of those that have their final names.
+    crc32: BTreeMap<String, String>,
     /// Those that have their final names for good: what is still being written under them does not count.
     published: Vec<String>,
     /// Locked while the run lasts; lists `files`, one per line.
@@ -158,23 +164,32 @@ impl OutputFolder {
             model,
             previous,
             files: Vec::new(),
+            sums: BTreeMap::new(),
+            crc32: BTreeMap::new(),
             published: Vec::new(),
             lock,
         }
     }
 
     /// Opens a file of a run that goes on, whether or not it had its final name already.
-    pub fn reopen(&mut self, name: &str) -> Result<File, WriteError> {
+    pub fn reopen(&mut self, name: &str) -> Result<ResultFile, WriteError> {
         let (partial, path) = (self.partial_path(name), self.path.join(name));
         if !partial.exists() && path.exists() {
             fs::rename(&path, &partial).map_err(|source| WriteError::io(&partial, source))?;
         }
         self.list_file(name)?;
         let file = open_own(OpenOptions::new().read(true).write(true), &partial);
-        file.map_err(|source| match source.kind() {
+        let file = file.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => WriteError::NotResumable { path: partial, reason: "it is not there" },
             _ => WriteError::io(&partial, source),
-        })
+        })?;
+        Ok(self.summed(name, file))
+    }
+
+    fn summed(&mut self, name: &str, file: File) -> ResultFile {
+        let (file, sum) = ResultFile::summed(file);
+        self.sums.insert(name.to_owned(), sum);
+        file
     }
 
     /// Replaces the checkpoint, as a whole or not at all.
@@ -215,13 +230,14 @@ impl OutputFolder {
     }
 
     /// Opens a new file that will be called `name` once the run is finished.
-    pub fn create(&mut self, name: &str) -> Result<File, WriteError> {
+    pub fn create(&mut self, name: &str) -> Result<ResultFile, WriteError> {
         self.list_file(name)?;
         let path = self.partial_path(name);
         remove_if_there(&path)?;
         // `create_new` never follows a symbolic link that someone put in our way.
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
-        file.map_err(|source| WriteError::io(&path, source))
+        let file = file.map_err(|source| WriteError::io(&path, source))?;
+        Ok(self.summed(name, file))
     }
 
     fn list_file(&mut self, name: &str) -> Result<(), WriteError> {
@@ -246,9 +262,15 @@ impl OutputFolder {
     /// them.
     ///
     /// Writers must have been finished before: what they still hold is not in the files.
-    pub fn publish_all(&self, summary: &mut RunSummary) -> Result<(), WriteError> {
+    pub fn publish_all(&mut self, summary: &mut RunSummary) -> Result<(), WriteError> {
         summary.model = self.model.clone();
         summary.files.clone_from(&self.files);
+        for (name, sum) in &self.sums {
+            if !self.is_published(name) {
+                self.crc32.insert(name.clone(), sum.get().digits());
+            }
+        }
+        summary.crc32.clone_from(&self.crc32);
         for name in self.files.iter().filter(|name| !self.is_published(name)) {
             self.publish(name)?;
         }
@@ -268,7 +290,7 @@ impl OutputFolder {
     /// Gives every file its final name and writes the summary, however the run ended; tells the final paths.
     ///
     /// Writers must have been finished before: what they still hold is not in the files.
-    pub fn finish(self, summary: &mut RunSummary) -> Result<Vec<PathBuf>, WriteError> {
+    pub fn finish(mut self, summary: &mut RunSummary) -> Result<Vec<PathBuf>, WriteError> {
         self.publish_all(summary)?;
         if self.computation == Computation::Run && summary.status != super::EndStatus::Interrupted {
             self.remove_checkpoint()?;
@@ -342,6 +364,17 @@ impl OutputFolder {
             .and_then(|file| file.sync_all())
             .and_then(|()| fs::rename(&partial, &target))
             .map_err(|source| WriteError::io(&target, source))
+    }
+}
+
+impl RunSummary {
+    /// Whether a file of this computation is as it was written.
+    pub fn check_file(&self, folder: &Path, name: &str) -> Result<(), ReadError> {
+        check_name(name).map_err(|_| ReadError::BadFileName { name: name.to_owned() })?;
+        let path = folder.join(name);
+        let Some(was) = self.crc32.get(name) else { return Err(ReadError::NoChecksum { path }) };
+        let is = read_own(&path).and_then(checksum_of).map_err(|source| ReadError::io(&path, source))?;
+        if *was == is { Ok(()) } else { Err(ReadError::Differs { path, was: was.clone(), is }) }
     }
 }
 

@@ -14,6 +14,7 @@
 //! when the run ends, so a reader never meets half a file under a final name.
 
 pub mod channel;
+mod checksum;
 pub mod csv;
 pub mod error;
 pub mod folder;
@@ -26,6 +27,7 @@ mod skin;
 pub mod vtkhdf;
 
 pub use channel::{Channel, find_signal};
+pub use checksum::{ResultFile, checksum};
 pub use csv::{CsvTable, CsvWriter};
 pub use error::{ReadError, WriteError};
 pub use folder::{Computation, OutputFolder};

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 
 /// The mark that Kreisel wrote a folder.
 const PROGRAM: &str = "kreisel";
@@ -52,6 +53,9 @@ pub struct RunSummary {
     /// The other files of this run, filled in by [`OutputFolder::finish`](super::OutputFolder::finish).
     #[serde(default)]
     pub files: Vec<String>,
+    /// The CRC-32 of each of them, in eight hexadecimal digits.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub crc32: BTreeMap<String, String>,
 }
 
 impl RunSummary {
@@ -72,6 +76,7 @@ impl RunSummary {
             notes: Vec::new(),
             assumptions: Vec::new(),
             files: Vec::new(),
+            crc32: BTreeMap::new(),
         }
     }
 

@@ -31,7 +31,8 @@
 //! all that was pushed becomes readable; a run that is killed loses what came after.
 
 use super::channel::{self, Channel};
-use super::error::WriteError;
+use super::checksum::ResultFile;
+use super::error::{DAMAGED, WriteError};
 use super::hdf5::image::{Address, Attribute, ElementType, Image, ImageOffset};
 use super::hdf5::{Hdf5File, TableId, TableShape};
 use super::mesh::rotated;
@@ -40,7 +41,6 @@ use super::skin::Skin;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::lie::{Pose, UnitQuaternion, Vector3, se3};
 use nalgebra::Quaternion;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -97,19 +97,24 @@ pub struct VtkHdfWriter {
 
 impl VtkHdfWriter {
     /// Starts a trajectory in an empty file; `path` is only named in errors.
-    pub fn new(file: File, path: &Path, scene: &Scene, signals: &[Channel]) -> Result<Self, WriteError> {
-        Self::over(path, scene, signals, 0, |image| Hdf5File::create(file, image))
+    pub fn new(
+        file: impl Into<ResultFile>,
+        path: &Path,
+        scene: &Scene,
+        signals: &[Channel],
+    ) -> Result<Self, WriteError> {
+        Self::over(path, scene, signals, 0, |image| Hdf5File::create(file.into(), image))
     }
 
     /// Saves where a flushed trajectory stands.
-    pub(crate) fn save(&self, out: &mut Writer) {
+    pub(crate) fn save(&mut self, out: &mut Writer) -> Result<(), WriteError> {
         out.whole(self.step_count.cast_unsigned());
-        self.file.save(out);
+        self.file.save(out).map_err(|source| WriteError::io(&self.path, source))
     }
 
     /// Goes on with a trajectory from a saved position; what was written after it is dropped.
     pub(crate) fn resume(
-        file: File,
+        file: ResultFile,
         path: &Path,
         scene: &Scene,
         signals: &[Channel],
@@ -137,7 +142,10 @@ impl VtkHdfWriter {
         }
         let skin = Skin::from_scene(scene);
         let (image, layout) = TrajectoryTables::build(scene, &skin, signals);
-        let file = open(image).map_err(|source| WriteError::io(path, source))?;
+        let file = open(image).map_err(|source| match source.kind() {
+            io::ErrorKind::InvalidData => WriteError::NotResumable { path: path.to_owned(), reason: DAMAGED },
+            _ => WriteError::io(path, source),
+        })?;
         Ok(Self {
             file,
             path: path.to_owned(),

@@ -9,7 +9,7 @@
 //! | section | the sums of the recorder: energy, turns, extremes |
 //! | section | what was seen that casts doubt on the result; empty where nobody looked |
 //! | section | coarser runs by which the tolerance was found; empty where no accuracy was asked for |
-//! | section | where the result files stood |
+//! | section | where the result files stood, and the sum over what is kept of them |
 //! | 32 bytes | SHA-256 of all that comes before |
 //!
 //! A section is its length in 8 bytes and its content. The files are brought to the disk before the
@@ -38,7 +38,7 @@ use crate::results::{Computation, EndStatus, ModelIdentity, WriteError};
 
 const MAGIC: &[u8; 8] = b"KREISELC";
 /// Raised with every change of the format.
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 const HASH: usize = 32;
 /// Largest checkpoint that is read: more than any machine within the limits of a model has.
 const MAX_SIZE: u64 = 4_000_000_000;

@@ -4,6 +4,7 @@ mod accuracy;
 mod allocation;
 #[path = "../common/mod.rs"]
 mod common;
+mod growth;
 mod hard;
 mod lengths;
 mod models;

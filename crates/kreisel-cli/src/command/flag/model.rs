@@ -5,17 +5,24 @@ use crate::command::CommandError;
 use kreisel::machine::{Machine, SettingTexts};
 use kreisel::model::{Document, ModelErrors};
 use kreisel::part::{self, MachineReader};
+use kreisel::results::ModelIdentity;
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The model file and what is changed in it from outside. All of it is the group `Model`, by which `kreisel
 /// run` knows that a model is given; a run that goes on has none.
 #[derive(Debug, clap::Args, Serialize, Deserialize)]
 pub struct Model<const IN_TIME: bool = true> {
-    /// The model file
+    /// The model file; `-` reads the model from standard input
     #[arg(value_name = "FILE", group = "Model")]
     #[serde(serialize_with = "absolute")]
     file: PathBuf,
+
+    /// What standard input gave, once it was read; a run that goes on has it from its checkpoint.
+    #[arg(skip)]
+    #[serde(default, with = "given_text")]
+    text: OnceLock<String>,
 
     /// Give a parameter of the model another value; may be repeated
     #[arg(help_heading = "Model", long = "set", value_name = "NAME=VALUE", value_parser = assignment, group = "Model")]
@@ -31,9 +38,33 @@ pub struct Model<const IN_TIME: bool = true> {
 }
 
 impl<const IN_TIME: bool> Model<IN_TIME> {
-    /// Where the file is.
+    /// Where the file is, or what stands for it: results have its name.
     pub fn path(&self) -> &Path {
-        &self.file
+        if is_standard_input(&self.file) { Path::new("stdin") } else { &self.file }
+    }
+
+    /// The text of a model that is no file.
+    fn text(&self) -> Result<Option<&str>, ModelErrors> {
+        if !is_standard_input(&self.file) {
+            return Ok(None);
+        }
+        if self.text.get().is_none() {
+            let text = Document::take_text(STANDARD_INPUT, std::io::stdin().lock())?;
+            // Nobody else reads it meanwhile, and if so the first one counts.
+            let _ = self.text.set(text);
+        }
+        Ok(self.text.get().map(String::as_str))
+    }
+
+    /// Which model it is.
+    pub fn identity(&self) -> Result<ModelIdentity, CommandError> {
+        if let Some(text) = self.text()? {
+            return Ok(ModelIdentity::new(STANDARD_INPUT, text.as_bytes()));
+        }
+        let unreadable = |source| CommandError::ModelGone { path: self.file.clone(), source };
+        let content = std::fs::read(&self.file).map_err(unreadable)?;
+        let absolute = std::path::absolute(&self.file).map_err(unreadable)?;
+        Ok(ModelIdentity::new(absolute.display().to_string(), &content))
     }
 
     /// Reads the machine.
@@ -45,7 +76,11 @@ impl<const IN_TIME: bool> Model<IN_TIME> {
     pub fn read_varied(&self, more: &[(&str, &str)]) -> Result<Machine, ModelErrors> {
         let own = self.assignments.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let all: Vec<(&str, &str)> = own.chain(more.iter().copied()).collect();
-        MachineReader::new().with_parameters(&all).with_settings(&self.settings()).read(&self.file)
+        let reader = MachineReader::new().with_parameters(&all).with_settings(&self.settings());
+        match self.text()? {
+            Some(text) => reader.text(STANDARD_INPUT, text),
+            None => reader.read(&self.file),
+        }
     }
 
     /// What is changed from outside, a text each: `mass=3`, `--step=1 ms`.
@@ -56,6 +91,9 @@ impl<const IN_TIME: bool> Model<IN_TIME> {
 
     /// The model as it is written, without what is given from outside.
     pub fn document(&self) -> Result<Document, ModelErrors> {
+        if let Some(text) = self.text()? {
+            return Document::from_text(STANDARD_INPUT, text, &part::kinds(), &[]);
+        }
         let read = if self.allow_outside { Document::read_unconfined } else { Document::read };
         read(&self.file, &part::kinds(), &[])
     }
@@ -65,8 +103,33 @@ impl<const IN_TIME: bool> Model<IN_TIME> {
     }
 }
 
+/// What messages call a model that is no file.
+const STANDARD_INPUT: &str = "standard input";
+
+fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// The text of standard input as checkpoints keep it.
+mod given_text {
+    use super::OnceLock;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(text: &OnceLock<String>, serializer: S) -> Result<S::Ok, S::Error> {
+        text.get().serialize(serializer)
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<OnceLock<String>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        Ok(text.map_or_else(OnceLock::new, OnceLock::from))
+    }
+}
+
 /// Where a file is, whatever the folder from which it is asked for later.
 fn absolute<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    if is_standard_input(path) {
+        return path.serialize(serializer);
+    }
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     serializer.serialize_str(&path.to_string_lossy())
 }

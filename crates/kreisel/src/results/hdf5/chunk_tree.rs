@@ -8,6 +8,7 @@
 use super::Disk;
 use crate::bytes::{Damaged, Reader, Writer};
 use std::io;
+use std::ops::Range;
 
 /// Twice the default half rank of chunk B-trees, which a version 0 superblock cannot change.
 const MAX_ENTRIES: usize = 64;
@@ -97,6 +98,12 @@ impl ChunkTree {
         let chunk = self.chunk_count;
         self.chunk_count += 1;
         self.insert(0, (chunk, address), disk)
+    }
+
+    /// Where the right edge lies.
+    pub fn edge_ranges(&self) -> impl Iterator<Item = Range<u64>> {
+        let size = self.node_size() as u64;
+        self.edge.iter().map(move |node| node.address..node.address + size)
     }
 
     /// Writes the right edge to the file.

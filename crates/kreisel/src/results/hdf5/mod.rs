@@ -26,10 +26,11 @@ mod chunk_tree;
 pub(super) mod image;
 mod table;
 
+use super::checksum::ResultFile;
 use crate::bytes::{Damaged, Reader, Writer};
 use image::Image;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
+use std::ops::Range;
 use table::{ChunkedTable, damaged};
 pub(super) use table::{TableId, TableShape};
 
@@ -44,7 +45,7 @@ pub(super) struct Hdf5File {
 impl Hdf5File {
     /// Puts a finished image at the front of an empty file; its growing tables get their ids in order of
     /// creation.
-    pub fn create(file: File, mut image: Image) -> io::Result<Self> {
+    pub fn create(file: ResultFile, mut image: Image) -> io::Result<Self> {
         let tables = image.take_tables().into_iter().map(ChunkedTable::new).collect();
         let mut disk = Disk::new(file, image.end());
         image.set_end_of_file(disk.end);
@@ -58,18 +59,29 @@ impl Hdf5File {
     }
 
     /// Saves where the file stands, for a later [`Hdf5File::resume`]; it must have been flushed.
-    pub fn save(&self, out: &mut Writer) {
+    pub fn save(&mut self, out: &mut Writer) -> io::Result<()> {
         out.whole(self.disk.end);
         self.tables.iter().for_each(|table| table.save(out));
+        let open = self.open_ranges();
+        out.whole(self.disk.file.sum_without(&open)?);
+        Ok(())
+    }
+
+    /// What a run that goes on writes again: the front, the edges of the indices, and what chunks have not
+    /// filled yet. All other bytes stay as they are.
+    fn open_ranges(&self) -> Vec<Range<u64>> {
+        let tables = self.tables.iter().flat_map(ChunkedTable::open_ranges);
+        std::iter::once(0..self.image.end()).chain(tables).collect()
     }
 
     /// Goes on with a file from a saved position; what was written behind it is dropped at the next flush.
     ///
     /// Nodes of an index that were written over since are those of its right edge, which is saved whole. The
-    /// place in use stays untouched until the next flush is complete, as ever.
-    pub fn resume(file: File, mut image: Image, reader: &mut Reader) -> io::Result<Self> {
+    /// place in use stays untouched until the next flush is complete, as ever. Bytes that are not written
+    /// again have to be those that were saved.
+    pub fn resume(file: ResultFile, mut image: Image, reader: &mut Reader) -> io::Result<Self> {
         let end = reader.whole().map_err(|Damaged| damaged())?;
-        if end < image.end() || end > file.metadata()?.len() {
+        if end < image.end() || end > file.file().metadata()?.len() {
             return Err(damaged());
         }
         let mut disk = Disk::new(file, end);
@@ -84,12 +96,21 @@ impl Hdf5File {
         let headers = image.take_tables();
         let restored = headers.into_iter().map(|header| ChunkedTable::restore(header, reader, &mut disk));
         let tables = restored.collect::<io::Result<_>>()?;
-        Ok(Self { disk, image, tables })
+        let saved = reader.whole().map_err(|Damaged| damaged())?;
+        let mut resumed = Self { disk, image, tables };
+        resumed.disk.file.measure(end)?;
+        let open = resumed.open_ranges();
+        if resumed.disk.file.sum_without(&open)? != saved {
+            return Err(damaged());
+        }
+        let (address, texts) = resumed.image.text_heap();
+        resumed.disk.write_at(address, texts)?;
+        Ok(resumed)
     }
 
     /// Cuts off what lies behind the part in use.
-    pub fn cut(&self) -> io::Result<()> {
-        self.disk.file.set_len(self.disk.end)
+    pub fn cut(&mut self) -> io::Result<()> {
+        self.disk.file.cut(self.disk.end)
     }
 
     /// Adds numbers to a table, row by row.
@@ -133,7 +154,7 @@ impl Hdf5File {
 
     /// Brings what was flushed to the disk.
     pub fn sync(&self) -> io::Result<()> {
-        self.disk.file.sync_all()
+        self.disk.file.file().sync_all()
     }
 }
 
@@ -143,7 +164,7 @@ const PAGE: u64 = 4096;
 /// The file and how much of it is in use.
 #[derive(Debug)]
 struct Disk {
-    file: File,
+    file: ResultFile,
     end: u64,
     /// Every write, in order.
     #[cfg(test)]
@@ -151,7 +172,7 @@ struct Disk {
 }
 
 impl Disk {
-    fn new(file: File, end: u64) -> Self {
+    fn new(file: ResultFile, end: u64) -> Self {
         Self {
             file,
             end,
@@ -176,15 +197,13 @@ impl Disk {
     }
 
     fn read_at(&mut self, address: u64, bytes: &mut [u8]) -> io::Result<()> {
-        self.file.seek(SeekFrom::Start(address))?;
-        self.file.read_exact(bytes)
+        self.file.read_at(address, bytes)
     }
 
     fn write_at(&mut self, address: u64, bytes: &[u8]) -> io::Result<()> {
         #[cfg(test)]
         self.journal.push((address, bytes.to_vec()));
-        self.file.seek(SeekFrom::Start(address))?;
-        self.file.write_all(bytes)
+        self.file.write_at(address, bytes)
     }
 }
 
@@ -192,6 +211,7 @@ impl Disk {
 mod tests {
     use super::image::{Attribute, ElementType, ImageOffset};
     use super::*;
+    use std::fs::File;
     use std::path::Path;
 
     /// A file with a table of two dimensions, one of one dimension, one that is never written, and a number.
@@ -213,7 +233,7 @@ mod tests {
             let members = [("wide", wide.0), ("inner", inner), ("sevens", sevens.0)];
             let (root, places) = image.group(&[("count", Attribute::Integer(0))], &members);
             image.set_root(root);
-            let file = Hdf5File::create(File::create(path).unwrap(), image).unwrap();
+            let file = Hdf5File::create(File::create(path).unwrap().into(), image).unwrap();
             Self { file, tables: [wide.1, long.1, sevens.1], count: places[0], rows: 0 }
         }
 
@@ -306,7 +326,7 @@ mod tests {
         let path = dir.path().join("t.h5");
         let mut sample = Sample::create(&path, 3);
         let in_use = sample.file.image.twin().0;
-        let writable = std::mem::replace(&mut sample.file.disk.file, File::open(&path).unwrap());
+        let writable = std::mem::replace(&mut sample.file.disk.file, File::open(&path).unwrap().into());
         sample.flush().unwrap_err();
         assert_eq!(sample.file.image.twin().0, in_use);
         sample.file.disk.file = writable;
@@ -325,7 +345,7 @@ mod tests {
         let members: Vec<_> = names.iter().map(|name| (name.as_str(), image.texts(&[name]))).collect();
         let root = image.group(&[], &members).0;
         image.set_root(root);
-        Hdf5File::create(File::create(&path).unwrap(), image).unwrap();
+        Hdf5File::create(File::create(&path).unwrap().into(), image).unwrap();
         let file = hdf5_pure::File::open(&path).unwrap();
         for name in &names {
             assert_eq!(file.dataset(name).unwrap().read_string().unwrap(), [name.as_str()]);

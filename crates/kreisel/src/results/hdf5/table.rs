@@ -5,6 +5,7 @@ use super::chunk_tree::{ChunkForm, ChunkTree, UNDEFINED};
 use super::image::{Image, ImageOffset};
 use crate::bytes::{Damaged, Reader, Writer};
 use std::io;
+use std::ops::Range;
 
 /// Every element is a double or a 64-bit integer.
 const ELEMENT_SIZE: usize = 8;
@@ -94,6 +95,14 @@ impl ChunkedTable {
         Ok(Self { header, tree, full_rows, chunk, address: address.filter(|_| filled > 0) })
     }
 
+    /// Places that are written again: the edge of the index, and what the filling chunk has left.
+    pub fn open_ranges(&self) -> impl Iterator<Item = Range<u64>> {
+        let rest = self.address.map(|address| {
+            address + self.chunk.len() as u64..address + self.header.shape.chunk_size() as u64
+        });
+        rest.into_iter().chain(self.tree.edge_ranges())
+    }
+
     pub fn append(&mut self, element: [u8; ELEMENT_SIZE], disk: &mut Disk) -> io::Result<()> {
         self.chunk.extend_from_slice(&element);
         if self.chunk.len() < self.header.shape.chunk_size() {
@@ -147,7 +156,7 @@ fn take(reader: &mut Reader) -> Result<(u64, u64, u64), Damaged> {
     Ok((reader.whole()?, reader.whole()?, reader.whole()?))
 }
 
-/// What a saved position says cannot be.
+/// What a saved position says cannot be, or is not in the file.
 pub(super) fn damaged() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "the saved position does not fit the file")
 }

@@ -4,13 +4,12 @@ mod motion;
 mod scene;
 mod table;
 
-use std::fs::File;
 use std::path::Path;
 
 use super::recorder::Sink;
 use crate::bytes::Reader;
 use crate::machine::Machine;
-use crate::results::{Channel, Scene, WriteError};
+use crate::results::{Channel, ResultFile, Scene, WriteError};
 
 /// A file that a run writes.
 pub(super) struct OutputEntry {
@@ -27,7 +26,7 @@ pub(super) struct OutputEntry {
 /// A file that is to take records.
 pub(super) struct OutputFile<'a> {
     /// The file itself.
-    pub file: File,
+    pub file: ResultFile,
     /// What errors call it.
     pub path: &'a Path,
     /// What stays the same.

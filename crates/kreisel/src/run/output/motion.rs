@@ -25,7 +25,7 @@ impl Sink for VtkHdfWriter {
         self.flush()?;
         self.sync()?;
         let mut saved = Writer::default();
-        VtkHdfWriter::save(self, &mut saved);
+        VtkHdfWriter::save(self, &mut saved)?;
         out.extend(saved.0);
         Ok(())
     }

@@ -1,19 +1,18 @@
 //! `trajectory.csv`: every signal, a row for each output time.
 
-use std::fs::File;
 use std::time::Instant;
 
 use super::{Opened, OutputEntry, OutputFile};
 use crate::bytes::{Damaged, Reader};
 use crate::results::vtkhdf::FLUSH_INTERVAL;
-use crate::results::{CsvWriter, WriteError, csv};
+use crate::results::{CsvWriter, ResultFile, WriteError, csv};
 use crate::run::recorder::{Record, Sink};
 
 pub(super) const ENTRY: OutputEntry =
     OutputEntry { file: csv::FILE, static_file: "static.csv", begin, resume: Some(resume) };
 
 struct TableOutput {
-    writer: CsvWriter<File>,
+    writer: CsvWriter<ResultFile>,
     last_flush: Instant,
 }
 
@@ -23,8 +22,9 @@ fn begin(OutputFile { file, path, contents }: OutputFile) -> Opened {
 }
 
 fn resume(OutputFile { file, path, contents }: OutputFile, reader: &mut Reader) -> Opened {
-    let position = reader.whole().map_err(|Damaged| WriteError::unknown_place(path))?;
-    let writer = CsvWriter::resume(file, path, &contents.channels, position)?;
+    let mut saved = || reader.whole().map_err(|Damaged| WriteError::unknown_place(path));
+    let saved = [saved()?, saved()?];
+    let writer = CsvWriter::resume(file, path, &contents.channels, saved)?;
     Ok(Box::new(TableOutput { writer, last_flush: Instant::now() }))
 }
 
@@ -39,7 +39,7 @@ impl Sink for TableOutput {
     }
 
     fn save(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        out.extend(self.writer.sync()?.to_le_bytes());
+        self.writer.sync()?.iter().for_each(|number| out.extend(number.to_le_bytes()));
         Ok(())
     }
 
