@@ -3,6 +3,7 @@
 pub mod check;
 pub mod export;
 pub mod flag;
+pub mod import;
 pub mod modes;
 pub mod new;
 pub mod plot;
@@ -60,6 +61,7 @@ enum Command {
     Export(export::Export),
     Check(check::Check),
     New(new::New),
+    Import(import::Import),
     Schema(schema::Schema),
     Reproduce(reproduce::Reproduce),
 }
@@ -334,6 +336,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Export(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::New(command) => command.run(),
+        Command::Import(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Reproduce(command) => command.run(),
     };
