@@ -1,7 +1,7 @@
 //! Writes a robot as a model file with its surfaces beside.
 //!
 //! Links that fixed joints hold together are one body: its frame stands at their common centre of mass, with
-//! the axes of the first of them, and each link is a marker on it.
+//! the axes of the first of them, and those without mass are markers on it.
 
 use crate::mesh;
 use crate::name::{Names, plain};
@@ -312,17 +312,23 @@ impl Writer<'_> {
             if body.links.iter().any(|link| !robot.links[*link].looks.is_empty()) {
                 self.left.push(format!("the looks of `{}`, which is part of the ground", first.name));
             }
-            for (name, pose) in markers {
-                let world = frame * pose;
-                writeln!(self.text, "\n[[marker]]\nname = \"{name}\"\nbody = \"ground\"")?;
-                placed(&mut self.text, &world)?;
-            }
             return Ok(());
         }
         let (mass, held) = (body.mass, body.held);
         let name = self.names.give(&first.name, "link");
         self.counts[0] += 1;
         writeln!(self.text, "\n[[body]]\nname = \"{name}\"")?;
+        for link in self.bodies[index].links.iter().map(|link| &robot.links[*link]) {
+            if link.mass > 0.0 || std::ptr::eq(link, first) {
+                let origin = frame.inverse() * nalgebra::Point3::from(link.frame.translation.vector);
+                writeln!(
+                    self.text,
+                    "# the frame of {} stands at {}",
+                    line(&link.name),
+                    vector(&origin.coords)
+                )?;
+            }
+        }
         if mass == 0.0 {
             writeln!(self.text, "massless = true")?;
         } else {
@@ -333,15 +339,24 @@ impl Writer<'_> {
         if mass > 0.0 {
             self.look(index, &name, &frame)?;
         }
-        writeln!(self.text, "markers = [")?;
-        for (name, pose) in markers {
-            write!(self.text, "    {{ name = \"{name}\", position = {}", vector(&pose.translation.vector))?;
-            if !is_identity(&pose.rotation) {
-                write!(self.text, ", orientation = {}", orientation(&pose.rotation))?;
+        if !markers.is_empty() {
+            writeln!(self.text, "markers = [")?;
+            for (name, pose) in &markers {
+                write!(
+                    self.text,
+                    "    {{ name = \"{name}\", position = {}",
+                    vector(&pose.translation.vector)
+                )?;
+                if !is_identity(&pose.rotation) {
+                    write!(self.text, ", orientation = {}", orientation(&pose.rotation))?;
+                }
+                writeln!(self.text, " }},")?;
             }
-            writeln!(self.text, " }},")?;
+            writeln!(self.text, "]")?;
         }
-        writeln!(self.text, "]")?;
+        for (marker, _) in markers {
+            writeln!(self.text, "\n[[sensor]]\nquantity = \"position\"\nof = \"{name}.{marker}\"")?;
+        }
         if held {
             let weld = self.names.give(&format!("{name}_base"), "joint");
             writeln!(self.text, "\n[[fixed]]\nname = \"{weld}\"\nbodies = [\"ground\", \"{name}\"]")?;
@@ -514,13 +529,18 @@ fn effort_key(joint: &Joint) -> &'static str {
     if joint.motion == Motion::Prismatic { "force" } else { "torque" }
 }
 
-/// Frames of the links of a body and what else is marked on them, seen from the body.
+/// Links of a body that are nothing but frames, such as tools, and what else is marked on it, seen from the
+/// body; frames on the ground do not move.
 fn markers(robot: &Robot, body: &Body, frame: &Isometry3<f64>) -> Vec<(String, Isometry3<f64>)> {
     let mut names = Names::default();
     let mut markers = Vec::new();
-    for link in body.links.iter().map(|link| &robot.links[*link]) {
+    for link in body.links.iter().filter(|_| !body.held) {
+        let is_frame = *link != body.first && robot.links[*link].mass == 0.0;
+        let link = &robot.links[*link];
         let own = frame.inverse() * link.frame;
-        markers.push((names.give(&link.name, "link"), own));
+        if is_frame {
+            markers.push((names.give(&link.name, "link"), own));
+        }
         for (name, pose) in &link.markers {
             markers.push((names.give(name, "marker"), own * pose));
         }

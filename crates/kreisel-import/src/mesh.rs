@@ -43,6 +43,7 @@ pub fn find(folder: &Path, written: &str) -> Option<PathBuf> {
     let Some(inside) = ["package://", "model://"].iter().find_map(|start| plain.strip_prefix(start)) else {
         return Some(folder.join(plain)).filter(|path| path.is_file());
     };
+    let inside = inside.trim_start_matches('/');
     let (package, rest) = inside.split_once('/')?;
     let folder = folder.canonicalize().ok()?;
     let places = folder.ancestors().flat_map(|above| {

@@ -35,13 +35,11 @@ pub fn is_identity(rotation: &UnitQuaternion<f64>) -> bool {
 
 /// xx, yy, zz, and the rest unless it is zero.
 pub fn inertia(value: &Matrix3<f64>) -> String {
-    let others = [value.m12, value.m13, value.m23];
+    // Below this is what rounding left of zeros.
+    let least = 1e-15 * value.amax();
+    let others = [value.m12, value.m13, value.m23].map(|entry| if entry.abs() < least { 0.0 } else { entry });
     let moments = [value.m11, value.m22, value.m33];
-    if others.iter().all(|entry| entry.abs() < 1e-16 * value.amax()) {
-        list(moments)
-    } else {
-        list(moments.into_iter().chain(others))
-    }
+    if others == [0.0; 3] { list(moments) } else { list(moments.into_iter().chain(others)) }
 }
 
 /// Numbers in brackets.

@@ -29,7 +29,9 @@ pub fn read(request: &Request<'_>) -> Result<Robot, ModelErrors> {
     }
     errors.into_result()?;
     if links.is_empty() {
-        return Err(root.mistake("the robot has no links").into());
+        let error = root.mistake("the robot has no links");
+        let is_macro = request.file.text().contains("xacro:");
+        return Err(if is_macro { error.with_hint("expand it by `xacro` first") } else { error }.into());
     }
     let mut errors = ModelErrors::new();
     let mut drafts: Vec<Draft<'_>> = Vec::new();
@@ -43,7 +45,7 @@ pub fn read(request: &Request<'_>) -> Result<Robot, ModelErrors> {
     }
     errors.into_result()?;
     let base = place_links(root, &mut links, &mut drafts)?;
-    let couplings = couplings(&drafts)?;
+    let couplings = couplings(&drafts, &mut reader.left)?;
     let actuators = reader.actuators(root, &drafts)?;
     let mut joints: Vec<Joint> = drafts.into_iter().map(|draft| draft.joint).collect();
     if !request.choices.floating {
@@ -193,8 +195,16 @@ impl<'a> Reader<'a> {
             joint.effort = limit.number("effort")?.unwrap_or(0.0).abs();
             // A joint that turns for ever has no bounds, whatever is written.
             if one && written != "continuous" {
-                joint.lower = Some(limit.number("lower")?.unwrap_or(0.0));
-                joint.upper = Some(limit.number("upper")?.unwrap_or(0.0));
+                let bounds = [limit.number("lower")?.unwrap_or(0.0), limit.number("upper")?.unwrap_or(0.0)];
+                if bounds[0] < bounds[1] {
+                    [joint.lower, joint.upper] = bounds.map(Some);
+                } else {
+                    let [lower, upper] = bounds;
+                    let line = limit.line();
+                    self.left.push(format!(
+                        "line {line}: bounds of `{name}`: {lower} to {upper} leaves no way to go"
+                    ));
+                }
             }
             if limit.word("velocity").is_some() {
                 self.count("largest speed of a joint");
@@ -229,10 +239,11 @@ impl<'a> Reader<'a> {
                 continue;
             };
             let name = joint.needed("name")?;
-            let index = drafts.iter().position(|draft| draft.joint.name == name).ok_or_else(|| {
-                let names = drafts.iter().map(|draft| draft.joint.name.as_str());
-                joint.mistake(format!("there is no joint `{name}`")).with_nearest(name, names)
-            })?;
+            let Some(index) = drafts.iter().position(|draft| draft.joint.name == name) else {
+                self.left
+                    .push(format!("line {}: a transmission of `{name}`, which is no joint", joint.line()));
+                continue;
+            };
             let written =
                 actuator.first("mechanicalReduction").or_else(|| joint.first("mechanicalReduction"));
             let gear = written.map(|gear| gear.read("the text", gear.text())).transpose()?;
@@ -336,7 +347,7 @@ fn place_links(
 }
 
 /// Joints that follow others.
-fn couplings(drafts: &[Draft<'_>]) -> Result<Vec<Coupling>, ModelErrors> {
+fn couplings(drafts: &[Draft<'_>], left: &mut Vec<String>) -> Result<Vec<Coupling>, ModelErrors> {
     let mut couplings = Vec::new();
     for (joint, draft) in drafts.iter().enumerate() {
         let Some(mimic) = draft.element.first("mimic") else { continue };
@@ -346,17 +357,24 @@ fn couplings(drafts: &[Draft<'_>]) -> Result<Vec<Coupling>, ModelErrors> {
             let names = drafts.iter().map(|draft| draft.joint.name.as_str());
             mimic.mistake(format!("there is no joint `{name}`")).with_nearest(name, names)
         })?;
-        if leader == joint || !one(&draft.joint) || !one(&drafts[leader].joint) {
-            let message = format!("the joint `{}` cannot follow `{name}`", draft.joint.name);
-            return Err(mimic.mistake(message).with_hint("both need one coordinate, and be two").into());
+        if leader == joint {
+            return Err(mimic.mistake(format!("the joint `{name}` follows itself")).into());
         }
+        if !one(&draft.joint)
+            || matches!(drafts[leader].joint.motion, Motion::Planar | Motion::Floating | Motion::Spherical)
+        {
+            left.push(format!(
+                "line {}: `{}` follows `{name}`: not both have one coordinate",
+                mimic.line(),
+                draft.joint.name
+            ));
+            continue;
+        }
+        // One that leads and is fixed stays at zero.
+        let leader = one(&drafts[leader].joint).then_some(leader);
         let multiplier = mimic.number("multiplier")?.unwrap_or(1.0);
-        couplings.push(Coupling {
-            joint,
-            leader: Some(leader),
-            multiplier,
-            offset: mimic.number("offset")?.unwrap_or(0.0),
-        });
+        let offset = mimic.number("offset")?.unwrap_or(0.0);
+        couplings.push(Coupling { joint, leader, multiplier, offset });
     }
     Ok(couplings)
 }
