@@ -98,9 +98,9 @@ fn bodies(robot: &Robot) -> Result<(Vec<usize>, Vec<Body>), ModelErrors> {
         }
     }
     let mut errors = ModelErrors::new();
-    for index in 0..bodies.len() {
-        bodies[index].weigh(&robot.links);
-        if let Err(error) = bodies[index].check(robot, index, &groups) {
+    for (index, body) in bodies.iter_mut().enumerate() {
+        body.weigh(&robot.links);
+        if let Err(error) = body.check(robot, index, &groups) {
             errors.push(error);
         }
     }

@@ -139,6 +139,9 @@ impl<'a> Reader<'a> {
                 return Ok(None);
             }
         };
+        if visual.first("material").is_some() {
+            self.count("colour of a shape");
+        }
         Ok(Some(Look { frame: origin(visual)?, solid }))
     }
 

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 /// top of the model file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  kreisel import arm.urdf && kreisel run arm/arm.toml
-  kreisel import walker.urdf --floating --out walker")]
+  kreisel import models/arm.urdf && kreisel run arm/arm.toml
+  kreisel import models/arm.urdf --floating --out free-arm")]
 pub struct Import {
     /// File of the robot; its format follows from how its name ends
     #[arg(value_name = "FILE")]
