@@ -25,6 +25,9 @@ FILES = [
     MODELS / "arm.urdf",
 ]
 
+# Those that are tried without the ground too.
+FREE = ("solo12", "arm")
+
 
 def expected(model: pin.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[dict[str, np.ndarray], float, float]:
     """Accelerations of the centre of mass and of turning for the child of each joint; kinetic, potential energy."""
@@ -51,13 +54,15 @@ def tables(text: str) -> list[list[str]]:
     return parts
 
 
-def compare(command: str, file: Path, folder: Path) -> float:
+def compare(command: str, file: Path, folder: Path, floating: bool) -> float:
     """Largest difference, relative to the largest acceleration."""
-    subprocess.run([command, "import", file, "--out", folder], check=True, capture_output=True)
-    model = pin.buildModelFromUrdf(str(file))
+    flags = ["--floating"] if floating else []
+    subprocess.run([command, "import", file, "--out", folder, *flags], check=True, capture_output=True)
+    base = [pin.JointModelFreeFlyer()] if floating else []
+    model = pin.buildModelFromUrdf(str(file), *base)
     path = next(folder.glob("*.toml"))
     random = np.random.default_rng(1)
-    state = {name: random.uniform(-0.5, 0.5, 3) for name in list(model.names)[1:]}
+    state = {name: random.uniform(-0.5, 0.5, 3) for name in list(model.names)[1 + floating :]}
     q, v, tau = pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
     children, text, heights = {}, "", {}
     for table in tables(path.read_text()):
@@ -88,6 +93,11 @@ def compare(command: str, file: Path, folder: Path) -> float:
         for quantity in ("acceleration", "angular-acceleration"):
             text += f'[[sensor]]\nquantity = "{quantity}"\nof = "{child}"\n\n'
     assert set(children) == set(state), set(children) ^ set(state)
+    (first,) = [name for name in heights if name not in children.values()]
+    if floating:
+        children["root_joint"] = first
+        for quantity in ("acceleration", "angular-acceleration"):
+            text += f'[[sensor]]\nquantity = "{quantity}"\nof = "{first}"\n\n'
     path.write_text(text)
     setting = [f"--set={name}=0" for name in ("stops", "losses") if f"\n{name} = 1" in text]
     run = ["run", path, *setting, "--method", "explicit8", "--end-time", "1e-4", "--step", "1e-4", "--out", folder / "run"]
@@ -97,7 +107,7 @@ def compare(command: str, file: Path, folder: Path) -> float:
     found = {name.split(" ")[0]: float(value) for name, value in zip(head, row, strict=True)}
     bodies, kinetic, potential = expected(model, q, v, tau)
     # Pinocchio does not count what stands on the ground.
-    standing = 9.81 * sum(moment for name, moment in heights.items() if name not in children.values())
+    standing = 0 if floating else 9.81 * heights[first]
     weight = 9.81 * sum(inertia.mass for inertia in list(model.inertias)[1:])
     scale = max(np.abs(wanted).max() for wanted in bodies.values())
     worst = abs(found["energy.kinetic"] - kinetic) / kinetic
@@ -112,9 +122,10 @@ def main() -> None:
     failed = False
     with tempfile.TemporaryDirectory() as place:
         for file in FILES:
-            worst = compare(sys.argv[1], file, Path(place) / file.stem)
-            failed |= not worst < TOLERANCE
-            print(f"{file.stem:20} {worst:.1e}")
+            for floating in (False, True) if file.stem in FREE else (False,):
+                worst = compare(sys.argv[1], file, Path(place) / f"{file.stem}-{floating}", floating)
+                failed |= not worst < TOLERANCE
+                print(f"{file.stem:20} {'free' if floating else 'held':5} {worst:.1e}")
     sys.exit("too far from Pinocchio" if failed else None)
 
 
