@@ -67,6 +67,16 @@ pub fn check_package() -> Result<(), String> {
     run(&["-m", "mypy.stubtest", "kreisel._kreisel"])
 }
 
+/// Compares robots that the command imports with Pinocchio.
+pub fn check_robots() -> Result<(), String> {
+    let python = environment("robots", &["example-robot-data==6.0.0", "numpy", "pin"])?;
+    cargo::run(&["build", "--workspace", "--bins"])?;
+    let command = root().join("target/debug/kreisel");
+    let mut compare = Command::new(python);
+    compare.arg("-B").arg("crates/kreisel-import/tests/beside_pinocchio.py").arg(command);
+    output_in(&mut compare, &root()).map(|words| say(&words))
+}
+
 /// The Python files with the module that was built for development, in one folder.
 fn assemble_package() -> Result<PathBuf, String> {
     let failed = |error: std::io::Error| format!("the Python package could not be put together: {error}");

@@ -33,6 +33,7 @@ const STEPS: &[Step] = &[
         cargo::test("doors", &["results_vtkhdf::"], &variables)
     }),
     step("python", "the Python package works: its tests, its examples, its types", python::check_package),
+    step("robots", "imported robots move as Pinocchio says", python::check_robots),
     step("drift", "redundant equations hold over a hundred thousand steps", || {
         cargo::test("laws", &["redundancy::", "--", "--ignored"], &[])
     }),

@@ -59,6 +59,7 @@ impl Corpus {
         let journals = vec![journal().map_err(std::io::Error::other)?];
         let surfaces = vec![SURFACE.as_bytes().to_vec(), binary_surface()];
         let expressions = EXPRESSIONS.iter().map(|text| text.as_bytes().to_vec()).collect();
+        let robots = vec![include_bytes!("../../../models/arm.urdf").to_vec()];
         let of = |target: &Target| match target.name {
             "expression" => &expressions,
             "results" => &results,
@@ -66,6 +67,7 @@ impl Corpus {
             "motion" => &motions,
             "journal" => &journals,
             "surface" => &surfaces,
+            "robot" => &robots,
             _ => &texts,
         };
         Ok(Self(TARGETS.iter().map(of).cloned().collect()))

@@ -33,6 +33,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "checkpoint", share: 140, run: checkpoint },
     Target { name: "surface", share: 60, run: surface },
     Target { name: "journal", share: 40, run: journal },
+    Target { name: "robot", share: 60, run: robot },
     Target { name: "motion", share: 60, run: motion },
     Target { name: "resume", share: 30, run: resume },
     Target { name: "model", share: 50, run: model },
@@ -82,6 +83,14 @@ fn sealed(bytes: &[u8]) -> Vec<u8> {
 /// Surfaces of triangles.
 fn surface(bytes: &[u8]) {
     let _ = stl::read(bytes);
+}
+
+/// Robots of every format that is imported.
+fn robot(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    for importer in kreisel_import::IMPORTERS {
+        let _ = kreisel_import::import_text(importer.ending, &text, kreisel_import::Choices::default());
+    }
 }
 
 /// A folder of its own, for readers that want files; without one there is nothing to test.

@@ -3,6 +3,7 @@
 pub mod check;
 pub mod export;
 pub mod flag;
+pub mod import;
 pub mod modes;
 pub mod new;
 pub mod plot;
@@ -62,6 +63,7 @@ enum Command {
     Verify(verify::Verify),
     Check(check::Check),
     New(new::New),
+    Import(import::Import),
     Schema(schema::Schema),
     Reproduce(reproduce::Reproduce),
 }
@@ -337,6 +339,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Verify(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::New(command) => command.run(),
+        Command::Import(command) => command.run(),
         Command::Schema(command) => command.run(),
         Command::Reproduce(command) => command.run(),
     };

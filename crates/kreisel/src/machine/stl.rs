@@ -58,20 +58,23 @@ pub enum StlError {
 
 /// Triangles of a closed surface.
 pub fn read(bytes: &[u8]) -> Result<Vec<[Vector3; 3]>, StlError> {
+    let triangles = read_any(bytes)?;
+    check(&triangles)?;
+    Ok(triangles)
+}
+
+/// Triangles of any surface, as they are.
+pub fn read_any(bytes: &[u8]) -> Result<Vec<[Vector3; 3]>, StlError> {
     let count =
         bytes.get(80..HEADER).map(|count| u32::from_le_bytes([count[0], count[1], count[2], count[3]]));
     let expected = count.map(|count| HEADER as u64 + RECORD as u64 * u64::from(count));
     // A binary comment may begin with `solid` too; a length that fits decides.
-    let triangles = match (count, expected) {
-        (Some(_), Some(expected)) if expected == bytes.len() as u64 => binary(bytes),
-        _ if bytes.trim_ascii_start().starts_with(b"solid") => text(bytes)?,
-        (Some(count), Some(expected)) => {
-            return Err(StlError::WrongLength { found: bytes.len(), count, expected });
-        }
-        _ => return Err(StlError::NotStl),
-    };
-    check(&triangles)?;
-    Ok(triangles)
+    match (count, expected) {
+        (Some(_), Some(expected)) if expected == bytes.len() as u64 => Ok(binary(bytes)),
+        _ if bytes.trim_ascii_start().starts_with(b"solid") => text(bytes),
+        (Some(count), Some(expected)) => Err(StlError::WrongLength { found: bytes.len(), count, expected }),
+        _ => Err(StlError::NotStl),
+    }
 }
 
 fn binary(bytes: &[u8]) -> Vec<[Vector3; 3]> {

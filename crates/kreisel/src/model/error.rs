@@ -173,6 +173,9 @@ pub enum Mistake {
     /// Braces in a text that do not hold an index.
     #[error("`{0}` is not an index in braces")]
     BadIndex(String),
+    /// What is wrong with a file of another program.
+    #[error("{0}")]
+    Foreign(String),
 }
 
 /// Why an expression cannot be read or evaluated.
