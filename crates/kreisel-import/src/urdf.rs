@@ -84,6 +84,13 @@ impl<'a> Reader<'a> {
         *self.counts.entry(what.into()).or_default() += 1;
     }
 
+    /// Counts what nobody here knows in an element of a kind.
+    fn count_unknown(&mut self, element: Element<'_>, kind: &str, known: &[&str]) {
+        for unknown in element.elements().filter(|each| !known.contains(&each.tag())) {
+            self.count(format!("`<{}>` of a {kind}", unknown.tag()));
+        }
+    }
+
     /// Sentences about what is not taken over.
     fn left(self) -> Vec<String> {
         let counted = self.counts.into_iter().map(|(what, count)| match count {
@@ -110,6 +117,9 @@ impl<'a> Reader<'a> {
             let turn = frame.rotation.to_rotation_matrix();
             link.inertia = turn * Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz) * turn.transpose();
             link.centre = frame.translation.vector;
+            if link.mass == 0.0 && link.inertia.amax() > 0.0 {
+                self.left.push(format!("line {}: the inertia of `{name}`, which has no mass", given.line()));
+            }
         }
         for visual in element.all("visual") {
             link.looks.extend(self.look(visual)?);
@@ -117,6 +127,7 @@ impl<'a> Reader<'a> {
         if element.first("collision").is_some() {
             self.count("shapes for collisions of a link");
         }
+        self.count_unknown(element, "link", &["inertial", "visual", "collision"]);
         Ok((name, link))
     }
 
@@ -209,6 +220,13 @@ impl<'a> Reader<'a> {
                     ));
                 }
             }
+            let several = matches!(motion, Motion::Planar | Motion::Floating | Motion::Spherical);
+            if several && (limit.word("lower").is_some() || limit.word("upper").is_some()) {
+                self.left.push(format!(
+                    "line {}: bounds of `{name}`, which has several coordinates",
+                    limit.line()
+                ));
+            }
             if limit.word("velocity").is_some() {
                 self.count("largest speed of a joint");
             }
@@ -216,14 +234,21 @@ impl<'a> Reader<'a> {
             return Err(element.mistake(format!("the joint `{name}` needs an element `<limit>`")));
         }
         if let Some(dynamics) = element.first("dynamics") {
-            joint.damping = dynamics.number("damping")?.unwrap_or(0.0);
-            joint.friction = dynamics.number("friction")?.unwrap_or(0.0);
-        }
-        for tag in ["calibration", "safety_controller"] {
-            if element.first(tag).is_some() {
-                self.count(format!("`<{tag}>` of a joint"));
+            let loss = |key: &str| {
+                let value = dynamics.number(key)?.unwrap_or(0.0);
+                let message = || format!("the {key} of the joint `{name}` is negative: it would drive it");
+                if value < 0.0 { Err(dynamics.mistake(message())) } else { Ok(value) }
+            };
+            (joint.damping, joint.friction) = (loss("damping")?, loss("friction")?);
+            if motion == Motion::Floating && (joint.damping > 0.0 || joint.friction > 0.0) {
+                self.left.push(format!(
+                    "line {}: damping and friction of `{name}`, which holds nothing",
+                    dynamics.line()
+                ));
             }
         }
+        let known = ["parent", "child", "origin", "axis", "limit", "dynamics", "mimic"];
+        self.count_unknown(element, "joint", &known);
         let axis = if motion == Motion::Fixed { axis.unwrap_or_else(|_| Vector3::z()) } else { axis? };
         Ok(Draft { joint, element, parent, origin: origin(element)?, axis })
     }

@@ -37,6 +37,7 @@ fn bad_files_are_refused_with_line_and_reason() {
     refused(&pair("continuous", "<axis xyz='0 1'/>"), 4, "3 number(s), not 2");
     refused(&pair("continuous", "<mimic joint='k'/>"), 4, "no joint `k`");
     refused(&pair("continuous", "<mimic joint='j'/>"), 4, "follows itself");
+    refused(&pair("continuous", "<dynamics damping='-1'/>"), 4, "damping of the joint `j` is negative");
     refused(&pair("fixed", "").replace("child link='b'", "child link='c'"), 4, "no link `c`");
     refused(&pair("fixed", "").replace("name='b'", "name='a'"), 3, "there twice");
     let weightless = pair("continuous", "").replace(&format!("'b'>{MASS}"), "'b'>");
@@ -123,4 +124,21 @@ fn hostile_names_and_depths_do_no_harm() {
     assert!(folder.model.contains("name = \"a_____x__\"") && folder.model.contains("name = \"ground_link\""));
     let deep = format!("<robot>{}{}</robot>", "<a>".repeat(100_000), "</a>".repeat(100_000));
     assert!(read(&deep).is_err());
+}
+
+#[test]
+fn what_is_not_taken_over_is_listed() {
+    let left = |text: &str| read(text).unwrap().left.join("\n");
+    assert_eq!(left(&pair("continuous", "")), "");
+    let told = |text: &str, what: &str| assert!(left(text).contains(what), "{}", left(text));
+    told(&pair("continuous", "<gadget/>"), "`<gadget>` of a joint");
+    told(
+        &pair("continuous", "").replace("<link name='b'>", "<link name='b'><gadget/>"),
+        "`<gadget>` of a link",
+    );
+    told(&pair("planar", "<limit lower='-1' upper='1'/>"), "bounds of `j`");
+    told(&pair("floating", "<dynamics damping='1'/>"), "damping and friction of `j`");
+    told(&pair("spherical", "<dynamics damping='1'/>"), "damping, friction and stiffness");
+    let light = pair("fixed", "").replace("'b'><inertial><mass value='1'", "'b'><inertial><mass value='0'");
+    told(&light, "the inertia of `b`");
 }
