@@ -356,8 +356,8 @@ impl<S: PassSink> Underway<'_, S> {
     /// What the job came to, if it is over with this ending of its run; otherwise it begins anew with smaller
     /// steps.
     fn conclude(mut self, ending: RunEnding) -> Result<(Self, Option<JobOutcome>), RunError> {
+        let is_stopped = ending == RunEnding::Stopped;
         let mut outcome = self.judge(ending)?;
-        let is_stopped = outcome.ending == RunEnding::Stopped;
         let failure = outcome.failure();
         let work = PassWork::of(&outcome.statistics);
         let next = match (&outcome.ending, &failure) {
@@ -415,15 +415,8 @@ impl<S: PassSink> Underway<'_, S> {
         let mut accuracy = None;
         if let RunEnding::Done | RunEnding::Event(_) = ending {
             accuracy = self.watch.estimate(&self.plan, PassWork::of(&statistics), &mut summary);
-        }
-        let is_judged = match ending {
-            RunEnding::Done | RunEnding::Event(_) => true,
-            // By the recorder, and not by a user.
-            RunEnding::Stopped => self.watch.recorder.has_lost_its_numbers(),
-            RunEnding::Failed(_) | RunEnding::Refused(_) => false,
-        };
-        if is_judged && let Some(refusal) = self.watch.accuracy.refusal(&statistics.extremes) {
-            ending = RunEnding::Refused(refusal);
+            let refusal = self.watch.accuracy.refusal(&statistics.extremes);
+            ending = refusal.map_or(ending, RunEnding::Refused);
         }
         let (machine, run) = (self.machine, &mut self.run);
         summary.add_notes(&self.watch.accuracy.notes(machine, run, &statistics.extremes, accuracy.is_some()));

@@ -236,14 +236,14 @@ impl<'m, S: Sink> Recorder<'m, S> {
         Ok(())
     }
 
-    /// Whether it ended the run: a record could not be kept, and [`Recorder::close`] tells why, or energies
-    /// are no numbers any more.
+    /// Whether a record could not be kept; [`Recorder::close`] tells why.
     pub fn has_failed(&self) -> bool {
-        self.failure.is_some() || self.has_lost_its_numbers()
+        self.failure.is_some()
     }
 
-    /// Whether energies or powers are no numbers any more, which ends a run.
-    pub(super) fn has_lost_its_numbers(&self) -> bool {
+    /// Whether energies or powers are no numbers any more. Such a run is refused in the end, if no step fails
+    /// before, and names who made them.
+    fn has_lost_its_numbers(&self) -> bool {
         self.extremes.largest_energy_gain.is_infinite()
     }
 
@@ -319,8 +319,8 @@ impl<'m, S: Sink> Recorder<'m, S> {
 
     /// Adds a step and records the output times within it.
     ///
-    /// A step with energies or powers that are no numbers ends the run: nothing of it is recorded.
-    fn add_step(&mut self, last: &mut dyn Interval) -> Result<Control, WriteError> {
+    /// From a step with energies or powers that are no numbers on, nothing is recorded.
+    fn add_step(&mut self, last: &mut dyn Interval) -> Result<(), WriteError> {
         let report = last.report();
         self.solver.step = report.step;
         self.solver.iterations += report.iterations as f64;
@@ -354,7 +354,9 @@ impl<'m, S: Sink> Recorder<'m, S> {
             if !(energies.total().is_finite() && rate.is_finite()) {
                 self.extremes.largest_energy_balance = f64::INFINITY;
                 self.extremes.largest_energy_gain = f64::INFINITY;
-                return Ok(Control::Stop);
+            }
+            if self.has_lost_its_numbers() {
+                return Ok(());
             }
             while let Some(time) = self.next_within(to, step) {
                 let balance = self.balance.within(length, power, ((time - from) / length).clamp(0.0, 1.0));
@@ -376,7 +378,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
         if self.output_step.is_none() || self.is_output_time(end, step) {
             self.record_state(to)?;
         }
-        Ok(Control::Continue)
+        Ok(())
     }
 
     /// The power at a time within a step.
@@ -464,9 +466,9 @@ impl<'m, S: Sink> Recorder<'m, S> {
         largest(&mut extremes.largest_velocity_residual, velocity);
     }
 
-    fn keep_failure(&mut self, outcome: Result<Control, WriteError>) -> Control {
+    fn keep_failure(&mut self, outcome: Result<(), WriteError>) -> Control {
         match outcome {
-            Ok(control) => control,
+            Ok(()) => Control::Continue,
             Err(failure) => {
                 self.failure = Some(failure);
                 Control::Stop
@@ -482,7 +484,7 @@ impl<S: Sink> Observer for Recorder<'_, S> {
     fn started(&mut self, at: &Values) {
         if self.count == 0 {
             let outcome = self.begin(at);
-            self.keep_failure(outcome.map(|()| Control::Continue));
+            self.keep_failure(outcome);
         } else {
             let (system, point) = (&self.machine.system, Self::point_after(at));
             let (energies, power) = system.energies_and_power(&point);

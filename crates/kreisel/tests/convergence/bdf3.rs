@@ -5,8 +5,8 @@
 
 use crate::common::{model, read};
 use crate::explicit8::{
-    DISC, DRIVEN_ARM, Errors, FOUR_BAR, end_of, errors, orders, run_machine, stiff_pendulum, top_errors,
-    with_group,
+    DISC, DRIVEN_ARM, Errors, FOUR_BAR, SOFT_BEAM, end_of, errors, orders, run_machine, stiff_pendulum,
+    top_errors, with_group,
 };
 use kreisel::dae::{Dae, Values};
 use kreisel::integrate::{
@@ -156,32 +156,7 @@ fn a_spatial_loop_has_order_three() {
 
 #[test]
 fn a_beam_has_order_three() {
-    let beam = "
-        [gravity]
-        acceleration = [0, 0, -9.81]
-        [[beam]]
-        name = 'beam'
-        from = [0, 0, 0]
-        to = [1, 0, 0]
-        start = 'ground'
-        elements = 2
-        section.axial-stiffness = 1e3
-        section.shear-stiffness = [1e3, 1e3]
-        section.torsional-stiffness = 10
-        section.bending-stiffness = [10, 10]
-        section.mass-per-length = 1
-        section.inertia-per-length = [0.02, 0.01, 0.01]
-        [[body]]
-        name = 'bob'
-        mass = 1
-        inertia = [0.01, 0.02, 0.03]
-        position = [1.2, 0.1, 0]
-        markers = [{ name = 'hook', position = [-0.2, -0.1, 0] }]
-        [[spherical]]
-        name = 'ball'
-        bodies = ['beam.end', 'bob.hook']
-    ";
-    check_machine("beam", &read(beam).unwrap(), 0.2, 400);
+    check_machine("beam", &read(SOFT_BEAM).unwrap(), 0.2, 400);
 }
 
 #[test]

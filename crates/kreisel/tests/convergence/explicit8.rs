@@ -232,6 +232,33 @@ fn so_have_forces_nonlinear_in_multipliers() {
     assert!(orders(found[0], found[1]).iter().all(|order| *order > 7.5), "{found:?}");
 }
 
+/// A soft beam that falls: an explicit method can follow it.
+pub(crate) const SOFT_BEAM: &str = "
+[gravity]
+acceleration = [0, 0, -9.81]
+[[beam]]
+name = 'beam'
+from = [0, 0, 0]
+to = [1, 0, 0]
+start = 'ground'
+elements = 2
+section.axial-stiffness = 1e3
+section.shear-stiffness = [1e3, 1e3]
+section.torsional-stiffness = 10
+section.bending-stiffness = [10, 10]
+section.mass-per-length = 1
+section.inertia-per-length = [0.02, 0.01, 0.01]
+[[body]]
+name = 'bob'
+mass = 1
+inertia = [0.01, 0.02, 0.03]
+position = [1.2, 0.1, 0]
+markers = [{ name = 'hook', position = [-0.2, -0.1, 0] }]
+[[spherical]]
+name = 'ball'
+bodies = ['beam.end', 'bob.hook']
+";
+
 /// A four-bar of hinges all around: three equations follow from the others.
 pub(crate) const FOUR_BAR: &str = "
 [gravity]

@@ -4,8 +4,8 @@
 
 use crate::common::{model, read};
 use crate::explicit8::{
-    DISC, DRIVEN_ARM, Errors, FOUR_BAR, distance, end_of, errors, orders, run_machine, sprung_pendulum,
-    stiff_pendulum, top_errors, with_group,
+    DISC, DRIVEN_ARM, Errors, FOUR_BAR, SOFT_BEAM, distance, end_of, errors, orders, run_machine,
+    sprung_pendulum, stiff_pendulum, top_errors, with_group,
 };
 use kreisel::dae::{Dae, Values};
 use kreisel::integrate::{
@@ -124,35 +124,9 @@ fn extrapolated_keeps_its_order_on_a_spatial_loop() {
     }
 }
 
-/// A soft beam that falls: an explicit method can follow it, and is the reference.
 #[test]
 fn extrapolated_keeps_its_order_on_a_beam() {
-    let beam = "
-        [gravity]
-        acceleration = [0, 0, -9.81]
-        [[beam]]
-        name = 'beam'
-        from = [0, 0, 0]
-        to = [1, 0, 0]
-        start = 'ground'
-        elements = 2
-        section.axial-stiffness = 1e3
-        section.shear-stiffness = [1e3, 1e3]
-        section.torsional-stiffness = 10
-        section.bending-stiffness = [10, 10]
-        section.mass-per-length = 1
-        section.inertia-per-length = [0.02, 0.01, 0.01]
-        [[body]]
-        name = 'bob'
-        mass = 1
-        inertia = [0.01, 0.02, 0.03]
-        position = [1.2, 0.1, 0]
-        markers = [{ name = 'hook', position = [-0.2, -0.1, 0] }]
-        [[spherical]]
-        name = 'ball'
-        bodies = ['beam.end', 'bob.hook']
-    ";
-    check_machine("beam", &read(beam).unwrap(), 0.2, 200);
+    check_machine("beam", &read(SOFT_BEAM).unwrap(), 0.2, 200);
 }
 
 #[test]
