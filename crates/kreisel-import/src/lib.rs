@@ -1,7 +1,7 @@
 //! Robots of other programs as folders with a model file that a person can read.
 //!
 //! [`IMPORTERS`] is the table of formats, one file each: an importer makes a [`Robot`] of a text, links in the
-//! world where every joint is at zero. [`folder`] writes it down, the same way for all. What is not taken over
+//! world where every joint is at zero. `folder` writes it down, the same way for all. What is not taken over
 //! is listed, on top of the file and for the caller; what cannot be meant is a mistake with its line.
 
 mod collada;

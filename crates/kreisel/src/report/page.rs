@@ -87,6 +87,8 @@ impl<'a> Data<'a> {
     fn new(recording: &'a Recording) -> Self {
         // The files lie beside the page, and the page is one of them.
         let mut run = recording.summary.clone();
+        // Those of the page itself cannot be in it.
+        run.crc32.clear();
         run.files.clear();
         Self {
             format: FORMAT,
