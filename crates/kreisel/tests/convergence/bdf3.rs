@@ -214,14 +214,14 @@ fn vibrations_grow_and_shrink_as_the_formula_has_it() {
         );
         let machine = machine.unwrap();
         let mut run = run_machine(&machine, fixed(turn));
-        let mut energy = || {
+        let mut amplitude = || {
             for _ in 0..40 {
                 run.step().unwrap();
             }
             let (x, v) = (run.values().configuration[4] - 1.0, run.values().velocity[3]);
             (x * x + v * v).sqrt()
         };
-        let (first, second) = (energy(), energy());
+        let (first, second) = (amplitude(), amplitude());
         let seen = (second / first).powf(1.0 / 40.0);
         // Digits of the roots.
         assert!((seen - growth).abs() < 2e-4, "{turn}: {seen}");

@@ -31,7 +31,7 @@ use super::advance::Run;
 use super::recorder::Extremes;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Control, Note, NoteKind, Notes, Values};
-use crate::integrate::{Interval, KnownError};
+use crate::integrate::Interval;
 use crate::machine::{EventRecord, Machine, Refusal, RunPlan};
 use crate::results::{EndStatus, RunSummary, Verdict};
 
@@ -131,8 +131,8 @@ impl AccuracyWatch {
         self.beams.accepted(machine, ends.to);
         self.turns.accepted(&ends);
         self.steps.accepted(&ends, &report);
-        // What alternates may be followed well by a method of high order, and that one knows how well.
-        if report.order < HIGH_ORDER || !matches!(report.known_error, Some(KnownError::Step(_))) {
+        // What alternates may be followed well by a method of high order, which knows how well.
+        if report.order < HIGH_ORDER {
             self.vibrations.accepted(&ends);
         }
         self.limits.accepted(&ends);
@@ -253,11 +253,8 @@ impl AccuracyWatch {
     /// The doubt that an energy balance casts.
     fn energy_note(&self, extremes: &Extremes) -> Option<Note> {
         let lost = self.part_in_play(extremes.largest_energy_balance, extremes);
-        if lost <= MAX_ENERGY_LOST {
-            return None;
-        }
         // What is beyond all numbers is refused, in words of its own.
-        if lost.is_infinite() {
+        if lost <= MAX_ENERGY_LOST || lost.is_infinite() {
             return None;
         }
         let advice = self.remedy.words();
