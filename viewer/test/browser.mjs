@@ -91,7 +91,35 @@ async function checkHostile(browser) {
   assert.equal(await page.evaluate(() => window.hacked), undefined);
   assert.equal((await page.$$("img")).length, 0);
   assert.deepEqual(problems, []);
+  await checkPolicy(page);
   await close();
+}
+
+/** Markup that got through would still not run, nor ask for anything. */
+async function checkPolicy(page) {
+  await page.evaluate(() => {
+    const script = document.createElement("script");
+    script.textContent = "window.hacked = 3";
+    document.body.append(script);
+    document.body.insertAdjacentHTML("beforeend", "<img src=data:, onerror='window.hacked = 4'><a id=link href='javascript:window.hacked = 5'>x</a>");
+    document.getElementById("link").click();
+  });
+  await page.waitForTimeout(300);
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+  const asked = await page.evaluate(() => fetch("https://example.org").then(() => "answered", (error) => error.name));
+  assert.equal(asked, "TypeError");
+}
+
+/** The page of a sweep has no script at all. */
+async function checkHostileSweep(browser) {
+  const context = await browser.newContext({ offline: true });
+  const page = await context.newPage();
+  await page.goto(pathToFileURL(join(folder, "hostile", "sweep", "sweep.html")).href);
+  assert((await page.textContent("h1")).includes("<img"), "the title is not the name of the model's file");
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+  assert.equal((await page.$$("img, script")).length, 0);
+  await checkPolicy(page);
+  await context.close();
 }
 
 async function checkPhone(browser, name) {
@@ -171,7 +199,8 @@ const browser = await launch();
 try {
   for (const name of models) await test(`the page of ${name} moves, plots and answers`, () => checkModel(browser, name));
   await test("the page is small", () => checkBytes(models[0]));
-  await test("a hostile title stays text", () => checkHostile(browser));
+  await test("a hostile title stays text, and nothing that is injected runs", () => checkHostile(browser));
+  await test("nothing that is injected runs in the page of a sweep", () => checkHostileSweep(browser));
   await test("a phone of 360 pixels shows everything", () => checkPhone(browser, models[0]));
   await test("on paper curves stay in their cards", () => checkPaper(browser, models[0]));
   await test("the keyboard steps and plays, every control has a name, curves are saved", () => checkKeyboard(browser, models[0]));

@@ -33,7 +33,8 @@ cargo xtask wheel          build the Python package as a wheel into target/wheel
 cargo xtask dist           archive, wheel and notes of a release into target/dist
 cargo xtask supply-chain   licences, versions and build scripts of dependencies against deny.toml
 cargo xtask sbom           list all dependencies as CycloneDX into target/kreisel.cdx.json
-cargo xtask torture        kill runs at 200 random moments and let them go on
+cargo xtask torture        kill runs at 200 random moments, let every write of a run fail once, and let them go on
+cargo xtask soak           random machines of all kinds of parts, two methods, both groups: --machines N, --first K
 cargo xtask fuzz           feed hostile input to every reader; --executions N, --first NUMBER
 cargo xtask long           ten million steps of the heavy top
 cargo xtask hard           every model to its end with its step and a hundred times its step, and far with a hundredth
@@ -52,6 +53,18 @@ const TRUST: [&str; 3] = ["kreisel", "--test", "trust"];
 fn run_long(program: &[&str], names: &str) -> Result<(), String> {
     let how = [names, "--", "--ignored", "--nocapture", "--test-threads=1"];
     cargo::run(&[&["test", "--release", "--package"], program, &how].concat())
+}
+
+/// Random machines from a number on.
+fn soak(options: &[&str]) -> Result<(), String> {
+    let number = |flag: &str, otherwise: &'static str| {
+        let at = options.iter().position(|word| *word == flag);
+        at.and_then(|at| options.get(at + 1)).copied().unwrap_or(otherwise).to_owned()
+    };
+    let (machines, first) = (number("--machines", "10000"), number("--first", "0"));
+    let how =
+        ["test", "--release", "-p", "kreisel", "--test", "trust", "soak::", "--", "--ignored", "--nocapture"];
+    cargo::run_with(&how, &[("KREISEL_MACHINES", &machines), ("KREISEL_FIRST", &first)])
 }
 
 fn main() -> ExitCode {
@@ -79,7 +92,11 @@ fn main() -> ExitCode {
         ["wheel"] => conclude(python::wheel()),
         ["supply-chain"] => conclude(supply::check()),
         ["sbom"] => conclude(supply::bill_of_materials()),
-        ["torture"] => conclude(cargo::test("checkpoint", &["--", "--ignored"], &[])),
+        ["torture"] => conclude(
+            cargo::test("checkpoint", &["--", "--ignored"], &[])
+                .and_then(|()| cargo::test("faults", &["--", "--ignored"], &[])),
+        ),
+        ["soak", ref options @ ..] => conclude(soak(options)),
         ["fuzz", ref options @ ..] => conclude(cargo::run_release("kreisel-fuzz", options)),
         ["long"] => conclude(run_long(&["kreisel", "--test", "long"], "")),
         ["hard"] => conclude(run_long(&TRUST, "hard::")),

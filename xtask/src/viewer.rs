@@ -54,7 +54,15 @@ pub fn browse() -> Result<(), String> {
     cargo::kreisel(
         &[&["modes", &beam.to_string_lossy(), "--out", &out.to_string_lossy()], &asked[..]].concat(),
     )?;
-    run_model(&hostile_model(&folder)?, &folder.join("hostile"), &["--end-time", "10 ms"])?;
+    let hostile = hostile_model(&folder)?;
+    run_model(&hostile, &folder.join("hostile"), &["--end-time", "10 ms"])?;
+    // The page of a sweep has the name of the model's file for a title.
+    let named = folder.join("hostile/<img src=x onerror='window.hacked = 6'>.toml");
+    fs::copy(&hostile, &named).map_err(|error| format!("{}: {error}", named.display()))?;
+    let (model, out) = (named.to_string_lossy(), folder.join("hostile/sweep"));
+    let asked =
+        ["--vary", "mass=10,20", "--measure", "min(top.position.z)", "--end-time", "10 ms", "--quiet"];
+    cargo::kreisel(&[&["sweep", &model, "--out", &out.to_string_lossy()], &asked[..]].concat())?;
     let words = output(Command::new("node").arg("viewer/test/browser.mjs").arg(&folder))?;
     say(&words);
     Ok(())

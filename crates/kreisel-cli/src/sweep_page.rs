@@ -36,6 +36,7 @@ pub fn page(model: &Path, plan: &SweepPlan, rows: &[SweepRow], identity: &Identi
     body.push_str(&facts(identity));
     format!(
         "<!doctype html>\n<html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
+         <meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\
          <title>{}</title><style>{STYLE}</style><main>{body}</main></html>\n",
         escaped(&title)
     )

@@ -57,7 +57,7 @@ fn table(model: &str, body: &str, method: Option<&str>, distance: f64) -> String
     for reading in 1..=READINGS {
         // The input jumps twice, and once to the value that it has.
         if reading.is_multiple_of(READINGS / 4) {
-            stepper.set_input(push, if reading < READINGS / 2 { -0.2 } else { 0.3 }).unwrap();
+            stepper.set_input(push, if reading < READINGS / 2 { -0.2 } else { 0.3 });
         }
         let ending = stepper.advance_to(distance * reading as f64, |_| true);
         let values: Vec<String> = signals.iter().map(|&signal| stepper.value(signal).to_string()).collect();

@@ -9,6 +9,7 @@ use kreisel::results::WriteError;
 use kreisel::run::RunError;
 use kreisel::statics::StaticsError;
 use kreisel::sweep::{MeasureError, SweepError};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 
 /// The classes, which are written in Python: `python/kreisel/_errors.py`.
@@ -56,9 +57,12 @@ pub fn modes(error: &ModesError) -> PyErr {
     class::ModesError::new_err(error.to_string())
 }
 
-/// Files that could not be written.
+/// Files that could not be written, or records that there is no memory for.
 pub fn write(error: &WriteError) -> PyErr {
-    class::WriteError::new_err(error.to_string())
+    match error {
+        WriteError::NoMemory { .. } => PyMemoryError::new_err(error.to_string()),
+        error => class::WriteError::new_err(error.to_string()),
+    }
 }
 
 /// Whatever ended a run in memory.
@@ -82,6 +86,7 @@ pub fn run(machine: &machine::Machine, error: &RunError) -> PyErr {
 /// A sweep that makes no sense, or came to no end.
 pub fn sweep(error: &SweepError) -> PyErr {
     match error {
+        SweepError::NoMemory { .. } => PyMemoryError::new_err(error.to_string()),
         SweepError::Measure(MeasureError::Expression(error)) => {
             class::SweepError::new_err(error.render(false))
         }
@@ -101,6 +106,25 @@ pub fn check_aligned(array: &Bound<'_, PyAny>) -> PyResult<()> {
         return Ok(());
     }
     Err(argument("the array is not aligned in memory; make a copy of it"))
+}
+
+/// Stack of a thread that reads models: included files and expressions may nest.
+const READING_STACK: usize = 16 << 20;
+
+/// Reads something without the interpreter lock, on a thread whose stack is large enough whatever that of the
+/// caller's is; see [`detached`].
+pub fn reading<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let threaded = || {
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(READING_STACK);
+            let started = thread.spawn_scoped(scope, || guarded(work));
+            started.map(|running| running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })
+    };
+    let read = py.detach(threaded).map_err(|error| {
+        PyMemoryError::new_err(format!("there is no thread to read the model on: {error}"))
+    })?;
+    read.map_err(class::InternalError::new_err)
 }
 
 /// Does something without the interpreter lock; a panic, which is a mistake of ours, becomes an exception.

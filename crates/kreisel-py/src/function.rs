@@ -4,9 +4,10 @@ use kreisel::element::SignalFunction;
 use kreisel::machine::Functions;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use pyo3::{PyTraverseError, PyVisit};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The first exception that a function raised while a machine ran; the run ends by it.
 #[derive(Clone, Debug, Default)]
@@ -40,12 +41,44 @@ impl Failure {
     }
 }
 
+/// A function and what gives its derivatives by all arguments, if the user wrote that.
+type Pair = (Py<PyAny>, Option<Py<PyAny>>);
+
+/// The Python objects of the functions of one machine, where the collector of circles can see them and let them
+/// go.
+#[derive(Clone, Debug, Default)]
+pub struct Held(Vec<Slot>);
+
+/// The objects of one function, until they are let go.
+type Slot = Arc<Mutex<Option<Pair>>>;
+
+impl Held {
+    /// Shows all objects; only for the one whose machine is nobody else's.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        for slot in &self.0 {
+            // Nobody holds it while the collector is at work, which has the interpreter's lock.
+            let Ok(pair) = slot.try_lock() else { continue };
+            if let Some((function, slopes)) = pair.as_ref() {
+                visit.call(function)?;
+                visit.call(slopes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets go of all objects.
+    pub fn clear(&self) {
+        for slot in &self.0 {
+            let pair = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+            drop(pair);
+        }
+    }
+}
+
 /// A Python function of numbers.
 #[derive(Debug)]
 struct PythonFunction {
-    function: Py<PyAny>,
-    /// Gives the derivatives by all arguments, if the user wrote them.
-    slopes: Option<Py<PyAny>>,
+    slot: Slot,
     failure: Failure,
 }
 
@@ -53,12 +86,26 @@ struct PythonFunction {
 const DIFFERENCE: f64 = 6e-6;
 
 impl PythonFunction {
-    fn call(&self, py: Python<'_>, arguments: &[f64]) -> PyResult<f64> {
-        self.function.call1(py, PyTuple::new(py, arguments)?)?.extract(py)
+    /// The objects; they are gone only when nobody can reach what would call them.
+    fn pair(&self, py: Python<'_>) -> PyResult<Pair> {
+        let pair = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let (function, slopes) =
+            pair.as_ref().ok_or_else(|| crate::error::argument("the function was collected"))?;
+        Ok((function.clone_ref(py), slopes.as_ref().map(|slopes| slopes.clone_ref(py))))
     }
 
-    fn derivatives(&self, py: Python<'_>, arguments: &[f64], slopes: &mut [f64]) -> PyResult<()> {
-        if let Some(function) = &self.slopes {
+    fn call(&self, py: Python<'_>, arguments: &[f64]) -> PyResult<f64> {
+        self.pair(py)?.0.call1(py, PyTuple::new(py, arguments)?)?.extract(py)
+    }
+
+    fn derivatives(
+        &self,
+        py: Python<'_>,
+        arguments: &[f64],
+        wanted: &[bool],
+        slopes: &mut [f64],
+    ) -> PyResult<()> {
+        if let Some(function) = self.pair(py)?.1 {
             let given: Vec<f64> = function.call1(py, PyTuple::new(py, arguments)?)?.extract(py)?;
             if given.len() != slopes.len() {
                 let (wanted, found) = (slopes.len(), given.len());
@@ -71,6 +118,10 @@ impl PythonFunction {
         }
         let mut moved = arguments.to_vec();
         for (index, slope) in slopes.iter_mut().enumerate() {
+            if !wanted.get(index).is_none_or(|wanted| *wanted) {
+                *slope = 0.0;
+                continue;
+            }
             let (at, step) = (arguments[index], DIFFERENCE * arguments[index].abs().max(1.0));
             moved[index] = at + step;
             let above = self.call(py, &moved)?;
@@ -92,9 +143,13 @@ impl PythonFunction {
 }
 
 impl SignalFunction for PythonFunction {
-    fn evaluate(&self, _: f64, signals: &[f64], slopes: &mut [f64]) -> f64 {
+    fn evaluate(&self, time: f64, signals: &[f64], slopes: &mut [f64]) -> f64 {
+        self.evaluate_some(time, signals, &[], slopes)
+    }
+
+    fn evaluate_some(&self, _: f64, signals: &[f64], wanted: &[bool], slopes: &mut [f64]) -> f64 {
         Python::attach(|py| {
-            let derivatives = self.derivatives(py, signals, slopes);
+            let derivatives = self.derivatives(py, signals, wanted, slopes);
             self.kept(derivatives, ());
             let value = self.call(py, signals);
             self.kept(value, f64::NAN)
@@ -112,13 +167,14 @@ impl SignalFunction for PythonFunction {
 /// Python functions by name, each with its slopes or none.
 pub type Given = HashMap<String, (Py<PyAny>, Option<Py<PyAny>>)>;
 
-/// The functions as the library takes them, and where their exceptions go.
-pub fn functions(given: Given) -> (Functions, Failure) {
-    let failure = Failure::default();
-    let wrap = |(name, (function, slopes))| {
-        let function: Arc<dyn SignalFunction> =
-            Arc::new(PythonFunction { function, slopes, failure: failure.clone() });
-        (name, function)
-    };
-    (given.into_iter().map(wrap).collect(), failure.clone())
+/// The functions as the library takes them, where their exceptions go, and their objects.
+pub fn functions(given: Given) -> (Functions, Failure, Held) {
+    let (failure, mut held) = (Failure::default(), Held::default());
+    let mut functions = Functions::default();
+    for (name, pair) in given {
+        let slot = Arc::new(Mutex::new(Some(pair)));
+        held.0.push(Arc::clone(&slot));
+        functions.insert(name, Arc::new(PythonFunction { slot, failure: failure.clone() }));
+    }
+    (functions, failure, held)
 }

@@ -1,7 +1,7 @@
 //! A machine that was read from the text of a model.
 
 use crate::error;
-use crate::function::{Failure, Given};
+use crate::function::{Failure, Given, Held};
 use crate::modes::{ModesOutcome, find_modes};
 use crate::run::{Outcome, RunRequest, run};
 use crate::source::Source;
@@ -26,6 +26,7 @@ pub struct Machine {
     identity: ModelIdentity,
     parameters: BTreeMap<String, f64>,
     failure: Failure,
+    held: Held,
     /// Whether the model calls functions.
     has_functions: bool,
 }
@@ -46,14 +47,14 @@ impl Machine {
     ) -> PyResult<Self> {
         let has_functions = !functions.is_empty();
         let (source, failure) = Source::new(name, text, path, parameters, settings, functions)?;
-        let identity = source.identity();
+        let (identity, held) = (source.identity(), source.held.clone());
         let read = || -> Result<_, ModelErrors> {
             let document = source.document(&[])?;
             Ok((source.assemble(&document)?, document.parameters().clone()))
         };
-        let (machine, parameters) = error::detached(py, read)?.map_err(|errors| error::model(&errors))?;
+        let (machine, parameters) = error::reading(py, read)?.map_err(|errors| error::model(&errors))?;
         let signals = Arc::new(machine.signal_ids());
-        Ok(Self { machine: Arc::new(machine), signals, identity, parameters, failure, has_functions })
+        Ok(Self { machine: Arc::new(machine), signals, identity, parameters, failure, held, has_functions })
     }
 
     /// The title of the model.
@@ -127,7 +128,7 @@ impl Machine {
 
     /// Starts the machine to be stepped from outside.
     fn stepper(&self, py: Python<'_>) -> PyResult<Stepper> {
-        Stepper::start(py, &self.machine, &self.failure)
+        Stepper::start(py, &self.machine, &self.failure, &self.held)
     }
 
     /// Writes a run of this machine that is in memory into a folder, by the same files as a run into it;

@@ -2,7 +2,7 @@
 
 use crate::error;
 use crate::function::Failure;
-use crate::machine::node_numbers;
+use crate::machine::{NODE_NUMBERS, node_numbers};
 use kreisel::dae::Control;
 use kreisel::machine::{Machine, SignalId};
 use kreisel::results::{EndStatus, ModelIdentity, RunSummary, WriteError};
@@ -49,6 +49,8 @@ impl Kept {
 impl Sink for Kept {
     fn push(&mut self, record: &Record) -> Result<(), WriteError> {
         if let Some(motion) = &mut self.motion {
+            let room = motion.try_reserve(record.nodes.len() * NODE_NUMBERS);
+            room.map_err(|_| WriteError::NoMemory { count: self.trajectory.times.len() })?;
             record.nodes.iter().for_each(|node| motion.extend(node_numbers(node)));
         }
         self.trajectory.push(record)

@@ -1,7 +1,7 @@
 //! What a model is made of in Python: a text, and what replaces parts of it.
 
 use crate::error;
-use crate::function::{Failure, Given, functions};
+use crate::function::{Failure, Given, Held, functions};
 use kreisel::machine::{Functions, Machine, SETTINGS, Setting, SettingTexts};
 use kreisel::model::{Document, ModelErrors};
 use kreisel::part::{self, MachineReader};
@@ -19,6 +19,8 @@ pub struct Source {
     parameters: Vec<(String, String)>,
     settings: SettingTexts,
     functions: Functions,
+    /// The Python objects of its functions.
+    pub held: Held,
 }
 
 impl Source {
@@ -32,8 +34,8 @@ impl Source {
         given: Given,
     ) -> PyResult<(Self, Failure)> {
         let settings = setting_texts(settings)?;
-        let (functions, failure) = functions(given);
-        Ok((Self { name, text, path, parameters, settings, functions }, failure))
+        let (functions, failure, held) = functions(given);
+        Ok((Self { name, text, path, parameters, settings, functions, held }, failure))
     }
 
     /// How results name the model.

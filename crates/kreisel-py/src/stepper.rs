@@ -1,7 +1,7 @@
 //! A machine that is stepped from Python.
 
 use crate::error;
-use crate::function::Failure;
+use crate::function::{Failure, Held};
 use crate::run::{Interrupt, no_signal};
 use kreisel::machine::Machine;
 use kreisel::results::Channel;
@@ -9,6 +9,7 @@ use kreisel::run::RunEnding;
 use numpy::PyArray1;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
 use std::sync::Arc;
 
 /// A machine under way, for control and co-simulation: set inputs, advance, read signals.
@@ -19,18 +20,20 @@ use std::sync::Arc;
 pub struct Stepper {
     stepper: kreisel::run::Stepper,
     failure: Failure,
+    held: Held,
 }
 
 impl Stepper {
     /// Starts a machine.
-    pub fn start(py: Python<'_>, machine: &Arc<Machine>, failure: &Failure) -> PyResult<Self> {
+    pub fn start(py: Python<'_>, machine: &Arc<Machine>, failure: &Failure, held: &Held) -> PyResult<Self> {
         let started = error::detached(py, || kreisel::run::Stepper::start(Arc::clone(machine)))?;
         let stepper =
             started.map_err(|error| failure.take().unwrap_or_else(|| error::run(machine, &error)))?;
-        Ok(Self { stepper, failure: failure.clone() })
+        Ok(Self { stepper, failure: failure.clone(), held: held.clone() })
     }
 
     fn read(&mut self, name: &str) -> PyResult<f64> {
+        self.stepper.take_inputs().map_err(|error| error::step(&error))?;
         if let Some(signal) = self.stepper.signal(name) {
             return Ok(self.stepper.value(signal));
         }
@@ -129,7 +132,8 @@ impl Stepper {
         self.read(name)
     }
 
-    /// Sets an input; it keeps its value until it is set again.
+    /// Sets an input; it keeps its value until it is set again. The next step or reading refuses what the
+    /// machine cannot go on with, and the values before stay.
     fn __setitem__(&mut self, name: &str, value: f64) -> PyResult<()> {
         let Some(input) = self.stepper.input(name) else {
             let known = self.inputs().join("`, `");
@@ -140,7 +144,18 @@ impl Stepper {
         if !value.is_finite() {
             return Err(error::argument(format!("the input `{name}` must be a finite number, not {value}")));
         }
-        self.stepper.set_input(input, value).map_err(|error| error::step(&error))
+        self.stepper.set_input(input, value);
+        Ok(())
+    }
+
+    /// Shows the collector of circles the functions that the machine calls.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // Where somebody else has the machine, too, they are not this stepper's alone.
+        if Arc::strong_count(self.stepper.machine()) == 1 { self.held.traverse(&visit) } else { Ok(()) }
+    }
+
+    fn __clear__(&mut self) {
+        self.held.clear();
     }
 
     fn __repr__(&self) -> String {

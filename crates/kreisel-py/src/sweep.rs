@@ -3,10 +3,10 @@
 use crate::error;
 use crate::function::{Failure, Given};
 use crate::source::Source;
-use kreisel::sweep::{self, Journal, Outcome, Request, Sampling, Study, SweepRow};
+use kreisel::sweep::{self, Journal, Outcome, Request, Sampling, Study, SweepRow, SweepSummary};
 use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,7 +52,7 @@ impl Sweep {
         let sampling = self::sampling(sample, sampling, seed)?;
         let (source, failure) = Source::new(name, text, path, parameters, settings, functions)?;
         let request = Request { variations, measures, sampling, settings: source.changes() };
-        let study = error::detached(py, || -> PyResult<Study> {
+        let study = error::reading(py, || -> PyResult<Study> {
             let model = |errors| error::model(&errors);
             let machine = source.assemble(&source.document(&[]).map_err(model)?).map_err(model)?;
             let document = source.own_document().map_err(model)?;
@@ -115,6 +115,12 @@ impl Sweep {
         let reason = |row: &SweepRow| Some((row.run, reason(&row.outcome)?));
         let reasons = rows.iter().filter_map(reason).collect();
         Ok((rows.iter().map(|row| row.run).collect(), PyArray1::from_vec(py, numbers).unbind(), reasons))
+    }
+
+    /// The text of `sweep.json`, for files of these names with their CRC-32 in eight hexadecimal digits.
+    fn summary(&self, failed: usize, crc32: BTreeMap<String, String>) -> PyResult<String> {
+        let summary = SweepSummary::new(&self.study.identity, self.count()?, failed);
+        Ok(SweepSummary { crc32, ..summary }.to_json())
     }
 
     /// The first line of the table.

@@ -95,6 +95,7 @@ pub mod joint;
 pub mod kinematics;
 pub mod lie;
 pub mod machine;
+mod memory;
 pub mod model;
 pub mod modes;
 pub mod part;

@@ -7,7 +7,9 @@ use crate::signals::interrupt_flag;
 use crate::sweep_page;
 use indicatif::{ProgressBar, ProgressStyle};
 use kreisel::sweep::study::MAX_RUNS;
-use kreisel::sweep::{Journal, Outcome, Request, Sampling, Study, SweepError, table};
+use kreisel::sweep::{
+    Journal, Outcome, Request, SWEEP_SUMMARY, Sampling, Study, SweepError, SweepSummary, table,
+};
 use serde::Serialize;
 use std::fs;
 use std::io;
@@ -17,7 +19,7 @@ use std::time::Instant;
 /// Run a model many times with other parameters, on all cores.
 ///
 /// Writes `sweep.csv` (a line for each run: parameters, measures, how it ended) and `sweep.html` (responses;
-/// open it in a browser). Ctrl-C ends it and keeps the finished runs; the same command goes on where it
+/// open it in a browser), and `sweep.json` with their checksums (`kreisel verify`). Ctrl-C ends it and keeps the finished runs; the same command goes on where it
 /// stopped. Numbers and their order do not depend on the number of threads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -124,9 +126,14 @@ impl Sweep {
         rows.sort_unstable_by_key(|row| row.run);
         let failed = rows.iter().filter(|row| row.outcome != Outcome::Done).count();
         if !interrupted {
-            write_whole(&folder.join("sweep.csv"), table(&plan, &rows).as_bytes())?;
             let page = sweep_page::page(self.model.path(), &plan, &rows, identity);
-            write_whole(&folder.join("sweep.html"), page.as_bytes())?;
+            let files = [("sweep.csv", table(&plan, &rows)), ("sweep.html", page)];
+            let mut written = SweepSummary::new(identity, rows.len(), failed);
+            for (name, text) in files {
+                write_whole(&folder.join(name), text.as_bytes())?;
+                written = written.with_file(name, text.as_bytes());
+            }
+            write_whole(&folder.join(SWEEP_SUMMARY), written.to_json().as_bytes())?;
         }
         let warnings: Vec<String> =
             plan.constant_measures(&rows).map(|(measure, value)| unchanged(measure, value)).collect();

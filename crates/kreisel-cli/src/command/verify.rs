@@ -4,13 +4,14 @@ use super::{CommandError, Ending, counted};
 use crate::output::Printer;
 use kreisel::report::Recording;
 use kreisel::results::{Computation, EndStatus};
+use kreisel::sweep::SweepSummary;
 use std::io;
 use std::path::PathBuf;
 
 /// Check whether the files of a folder are as they were written.
 ///
-/// Runs, equilibria and modes keep a CRC-32 of each of their files in `run.json`, `static.json` and
-/// `modes.json`. A file that is missing or differs has a line, and the exit code is 1.
+/// Runs, equilibria, modes and sweeps keep a CRC-32 of each of their files in `run.json`, `static.json`,
+/// `modes.json` and `sweep.json`. A file that is missing or differs has a line, and the exit code is 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   kreisel verify results/heavy-top")]
@@ -26,20 +27,25 @@ impl Verify {
         let found = Computation::ALL.map(|computation| computation.summary(&self.folder));
         let summaries: Vec<_> =
             found.into_iter().flatten().filter(|summary| summary.status != EndStatus::Running).collect();
-        if summaries.is_empty() {
+        let sweep = SweepSummary::read(&self.folder);
+        if summaries.is_empty() && sweep.is_none() {
             // Says what there is in place of results.
             Recording::read(&self.folder)?;
         }
         let mut printer = Printer::new(io::stdout());
+        let of_runs = summaries
+            .iter()
+            .flat_map(|summary| summary.files.iter().map(|name| summary.check_file(&self.folder, name)));
+        let of_sweep = sweep
+            .iter()
+            .flat_map(|sweep| sweep.crc32.keys().map(|name| sweep.check_file(&self.folder, name)));
         let (mut good, mut bad) = (0, 0);
-        for summary in &summaries {
-            for name in &summary.files {
-                match summary.check_file(&self.folder, name) {
-                    Ok(()) => good += 1,
-                    Err(error) => {
-                        bad += 1;
-                        printer.print(&format!("{error}\n"))?;
-                    }
+        for checked in of_runs.chain(of_sweep) {
+            match checked {
+                Ok(()) => good += 1,
+                Err(error) => {
+                    bad += 1;
+                    printer.print(&format!("{error}\n"))?;
                 }
             }
         }

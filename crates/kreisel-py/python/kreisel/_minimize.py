@@ -90,7 +90,7 @@ def minimize(
                     objective, first, method=method, bounds=bounds, tol=tolerance, options=given
                 )
         except (ValueError, RuntimeWarning) as error:
-            raise ArgumentError(f"SciPy: {error}") from error
+            raise ArgumentError(f"SciPy does not take the method `{method}` with these options: {error}") from error
     return objective.minimum(found)
 
 

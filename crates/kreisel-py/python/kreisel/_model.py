@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import operator
 import os
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, SupportsIndex
 
 from . import _kreisel, _toml
-from ._errors import ArgumentError, Interrupted, ModelError, ModelWarning, StaticsError, StepError
+from ._errors import ArgumentError, Interrupted, ModelError, ModelWarning, StaticsError, StepError, WriteError
 from ._parts import Number, Numbers, Parts
 from ._result import Modes, Result, StaticResult
 
@@ -82,7 +84,10 @@ class Model(Parts):
 
     def write(self, path: Path_) -> None:
         """Writes the model file, which the command `kreisel` runs as well."""
-        Path(path).write_text(self._text, encoding="utf-8")
+        try:
+            Path(path).write_text(self._text, encoding="utf-8")
+        except OSError as error:
+            raise WriteError(f"cannot write `{os.fspath(path)}`: {error.strerror or error}") from error
 
     def _add(self, kind: str, once: bool, entries: Mapping[str, Any]) -> Model:
         header = f"[{kind}]" if once else f"[[{kind}]]"
@@ -196,7 +201,7 @@ class Model(Parts):
     def _machine(self, settings: Mapping[str, Number | Numbers | None]) -> _kreisel.Machine:
         given = {name: _words(value) for name, value in settings.items() if value is not None}
         for name, value in settings.items():
-            if isinstance(value, float) and not math.isfinite(value):
+            if isinstance(value, Real) and not math.isfinite(value):
                 raise ModelError(f"`{name}` must be a finite number, not {value}")
         return _kreisel.Machine(
             self._name, self._text, self._path, list(self._assignments.items()), given, dict(self._functions)
@@ -330,10 +335,7 @@ class Model(Parts):
         equilibria past limit points, for `points` points at most. From point to point no part moves by more than `path_step`
         lengths of the machine or turns by more than as many rad.
         """
-        counts = {"load_steps": load_steps, "points": points}
-        for name, count in counts.items():
-            if count < 0:
-                raise ArgumentError(f"`{name}` must not be negative")
+        load_steps, points = _count("load_steps", load_steps), _count("points", points)
         if path_step is not None and not arc_length:
             raise ArgumentError("`path_step` needs `arc_length=True`")
         machine = self._machine({})
@@ -349,9 +351,7 @@ class Model(Parts):
 
     def modes(self, *, about: Literal["initial", "static"] = "initial", count: int = 10) -> Modes:
         """Finds the slowest modes of small motions about the initial state or about the equilibrium."""
-        if count < 0:
-            raise ArgumentError("`count` must not be negative")
-        return Modes(*self._machine({}).modes(about, count))
+        return Modes(*self._machine({}).modes(about, _count("count", count)))
 
     def stepper(
         self,
@@ -440,6 +440,17 @@ class Model(Parts):
             # end of settings by name
         }
         return self._machine(settings).stepper()
+
+
+def _count(name: str, number: SupportsIndex) -> int:
+    """A whole number that is not negative and that a computer can count to."""
+    try:
+        count = operator.index(number)
+    except TypeError:
+        count = -1
+    if not 0 <= count < 2**64:
+        raise ArgumentError(f"`{name}` must be a whole number that is not negative, not {number!r}")
+    return count
 
 
 def _words(value: Number | Numbers) -> str:

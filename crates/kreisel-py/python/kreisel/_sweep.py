@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _kreisel
-from ._errors import ArgumentError, Interrupted
-from ._model import Model, Path_, _words
+from ._errors import ArgumentError, Interrupted, WriteError
+from ._model import Model, Path_, _count, _words
 from ._parts import Number, Numbers
 
 if TYPE_CHECKING:
@@ -65,16 +65,6 @@ class Request:
 def _parameter(name: str, known: Mapping[str, float]) -> str:
     dashed = name.replace("_", "-")
     return dashed if name not in known and dashed in known else name
-
-
-def _count(name: str, number: SupportsIndex) -> int:
-    try:
-        count = operator.index(number)
-    except TypeError:
-        count = -1
-    if not 0 <= count < 2**64:
-        raise ArgumentError(f"`{name}` must be a whole number that is not negative, not {number!r}")
-    return count
 
 
 def _texts(name: str, values: Values) -> str:
@@ -228,8 +218,7 @@ def sweep(
     [0.4516, 0.9032]
     """
     request = Request(model, vary, measure, settings, sample, sampling, seed)
-    if threads < 0:
-        raise ArgumentError("`threads` must not be negative")
+    threads = min(_count("threads", threads), 2**31)
     checked = request.sweep()
     told = _told(progress, checked.count())
     if scheduler is not None:
@@ -242,7 +231,7 @@ def sweep(
 
 def _local(checked: _kreisel.Sweep, out: Path | None, threads: int, told: Callable[[int], object] | None) -> SweepResult:
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
+        _folder(out)
     journal = None if out is None else out / "sweep.journal"
     is_done, numbers, failed, _, error = checked.run(threads, journal, told)
     runs = np.flatnonzero(is_done)
@@ -260,14 +249,28 @@ def _local(checked: _kreisel.Sweep, out: Path | None, threads: int, told: Callab
     if out is not None:
         text = checked.head() + checked.lines(runs.tolist(), values, dict(failed))
         _write_whole(out / "sweep.csv", text)
+        _write_whole(out / "sweep.json", checked.summary(len(failed), {"sweep.csv": f"{zlib.crc32(text.encode()):08x}"}))
     return result
 
 
+def _folder(path: Path) -> None:
+    """Makes a folder for results, if it is not there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteError(f"cannot write `{path}`: {error.strerror or error}") from error
+
+
 def _write_whole(path: Path, text: str) -> None:
-    """A file that is there as a whole or not at all."""
+    """A file that is there as a whole or not at all; never through a link."""
     part = path.with_name(path.name + ".part")
-    part.write_bytes(text.encode())
-    os.replace(part, path)
+    try:
+        part.unlink(missing_ok=True)
+        with open(part, "xb") as file:
+            file.write(text.encode())
+        os.replace(part, path)
+    except OSError as error:
+        raise WriteError(f"cannot write `{path}`: {error.strerror or error}") from error
 
 
 def _told(progress: Progress, count: int) -> Callable[[int], object] | None:

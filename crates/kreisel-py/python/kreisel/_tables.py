@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 import time
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _kreisel
 from ._errors import SweepError
+from ._sweep import _folder, _write_whole
 
 MOST_ROWS = 50_000
 """Rows that are kept in memory before they are written, and rows of a group in the file."""
@@ -46,7 +48,9 @@ class Table:
         self.is_done = np.zeros(self.count, dtype=bool)
         self.buffer: list[Any] = []
         self.rows, self.written = 0, time.monotonic()
-        folder.mkdir(parents=True, exist_ok=True)
+        _folder(folder)
+        if self.parts.is_symlink():
+            raise SweepError(f"error: {self.parts} is a symbolic link; files of a sweep are not written through links")
         self._take_over()
 
     def _take_over(self) -> None:
@@ -64,7 +68,11 @@ class Table:
 
     def _files(self) -> list[Path]:
         whole = self.folder / "sweep.parquet"
-        return [whole] if whole.exists() else sorted(self.parts.glob("part-*.parquet"))
+        files = [whole] if whole.exists() else sorted(self.parts.glob("part-*.parquet"))
+        for path in files:
+            if path.is_symlink():
+                raise SweepError(f"error: {path} is a symbolic link; files of a sweep are not read through links")
+        return files
 
     def missing(self) -> list[tuple[int, int]]:
         """Runs that are not in the table yet, from a number to before another."""
@@ -106,12 +114,12 @@ class Table:
         if path.exists() and not self.parts.exists():
             return path
         files = self._files()
+        failed = 0
         spans = {file: _span(self.arrow.parquet.ParquetFile(file)) for file in files}
         with (
             _whole(path) as parquet,
-            _whole(self.folder / "sweep.csv") as csv,
+            _whole(self.folder / "sweep.csv") as lines,
             self.arrow.parquet.ParquetWriter(parquet, self.schema) as writer,
-            open(csv, "wb") as lines,
         ):
             lines.write(self.checked.head().encode())
             for start in range(0, self.count, MOST_ROWS):
@@ -119,6 +127,9 @@ class Table:
                 rows = self._rows(window, start, start + MOST_ROWS)
                 writer.write_table(rows)
                 lines.write(self._lines(rows).encode())
+                failed += sum(1 for why in rows["reason"].to_pylist() if why)
+        crc32 = {file.name: _crc32(file) for file in (path, self.folder / "sweep.csv")}
+        _write_whole(self.folder / "sweep.json", self.checked.summary(failed, crc32))
         shutil.rmtree(self.parts, ignore_errors=True)
         return path
 
@@ -140,15 +151,27 @@ def _span(file: Any) -> tuple[int, int]:
     return min(group.min for group in groups), max(group.max for group in groups)
 
 
+def _crc32(path: Path) -> str:
+    """The CRC-32 of a file, in eight hexadecimal digits."""
+    crc = 0
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            crc = zlib.crc32(block, crc)
+    return f"{crc:08x}"
+
+
 class _whole:
-    """The path of a file that gets its name when it is whole."""
+    """A file that gets its name when it is whole, and is not written through a link."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.part = path, path.with_name(path.name + ".part")
 
-    def __enter__(self) -> Path:
-        return self.part
+    def __enter__(self) -> BinaryIO:
+        self.part.unlink(missing_ok=True)
+        self.file = open(self.part, "xb")
+        return self.file
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.file.close()
         if kind is None:
             os.replace(self.part, self.path)

@@ -32,6 +32,11 @@ pub struct MotionSignal {
 pub trait SignalFunction: Send + Sync + Debug {
     /// Value; derivatives by the signals are written into `slopes`.
     fn evaluate(&self, time: f64, signals: &[f64], slopes: &mut [f64]) -> f64;
+    /// The same where derivatives by some of the signals alone are wanted; the default finds all.
+    fn evaluate_some(&self, time: f64, signals: &[f64], wanted: &[bool], slopes: &mut [f64]) -> f64 {
+        let _ = wanted;
+        self.evaluate(time, signals, slopes)
+    }
     /// Value alone; the default computes the derivatives too.
     fn value(&self, time: f64, signals: &[f64]) -> f64 {
         let mut slopes = [0.0; MAX_SIGNALS + 1];

@@ -1,7 +1,7 @@
 //! Collects the parts of a machine by name while its document is read.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::appearance::Appearance;
 use super::entry::{Attachment, BodyEntry, Functions, InputEntry, JointEntry, MeasuredCoordinate};
@@ -402,6 +402,7 @@ impl MachineBuilder {
     /// Builds the machine.
     fn finish(mut self, document: &Document, parts: &[&'static PartEntry]) -> Result<Machine, ModelErrors> {
         self.tell_of_omissions(document);
+        self.check_joint_counts(document)?;
         if self.registries.frames.bodies().is_empty() {
             return Err(no_body(document).into());
         }
@@ -510,6 +511,26 @@ impl MachineBuilder {
         Ok(())
     }
 
+    /// Refuses more than [`MAX_JOINTS_OF_TWO`] joints between the same two bodies.
+    fn check_joint_counts(&self, document: &Document) -> Result<(), ModelErrors> {
+        let mut counts: HashMap<[Option<NodeId>; 2], usize> = HashMap::new();
+        for joint in self.registries.frames.joints() {
+            let mut nodes = joint.nodes;
+            nodes.sort();
+            let count = counts.entry(nodes).or_default();
+            *count += 1;
+            if *count > MAX_JOINTS_OF_TWO {
+                let part = document.parts().iter().find(|part| part.name() == joint.name);
+                let place = part.map_or_else(|| beginning(document), |part| part.place().clone());
+                let requirement = format!("one of at most {MAX_JOINTS_OF_TWO} between the same two bodies");
+                let what = format!("the joint `{}`", joint.name);
+                let error = ModelError::unsuitable(what, requirement, "one more", &place);
+                return Err(error.with_hint("six equations hold two bodies; leave the others out").into());
+            }
+        }
+        Ok(())
+    }
+
     fn finish_events(&mut self, variants: &Variants) -> Result<Vec<Event>, ModelErrors> {
         let mut errors = ModelErrors::new();
         let mut events = Vec::new();
@@ -520,6 +541,10 @@ impl MachineBuilder {
         Ok(events)
     }
 }
+
+/// Most joints between the same two bodies: all but six of their equations follow from the others, and time grows
+/// with the square of their number.
+const MAX_JOINTS_OF_TWO: usize = 100;
 
 /// Where the world of a part's file lies in the world of the model.
 pub fn placement(reader: &PartReader) -> Pose {

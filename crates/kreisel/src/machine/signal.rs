@@ -61,7 +61,11 @@ impl VariableSource {
             Self::Call(function, arguments) => {
                 let (mut values, mut by_argument) = ([0.0; MAX_INPUTS], [0.0; MAX_INPUTS]);
                 let count = Self::read_all(arguments, time, signals, &mut values);
-                function.evaluate(time, &values[..count], &mut by_argument[..count]);
+                // Nothing depends on a derivative by time, for which times outside of the run would be needed.
+                let mut wanted = [false; MAX_INPUTS];
+                let is_signal = arguments.iter().map(|argument| !matches!(argument, Self::Time));
+                wanted.iter_mut().zip(is_signal).for_each(|(wanted, is_signal)| *wanted = is_signal);
+                function.evaluate_some(time, &values[..count], &wanted[..count], &mut by_argument[..count]);
                 for (argument, slope) in arguments.iter().zip(by_argument) {
                     argument.add_slopes(time, signals, factor * slope, slopes);
                 }

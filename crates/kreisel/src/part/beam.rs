@@ -14,6 +14,7 @@ use crate::machine::sensor::{FrameSensor, NamedSensor, SensorFrame};
 use crate::machine::{
     Attachment, BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, SignalCollector, placement,
 };
+use crate::memory::has_room;
 use crate::model::{
     Dimension, Key, Law, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference,
     SignalLaw, ValueKind,
@@ -98,8 +99,10 @@ pub static PARTS: &[PartEntry] = &[PartEntry::new(
     ),
 )];
 
-/// Most elements of a beam: each takes about 11 kB.
+/// Most elements of a beam.
 const MAX_ELEMENTS: u32 = 100_000;
+/// Memory that an element takes at least, with its rows and its share of the matrix.
+const ELEMENT_BYTES: usize = 11_000;
 /// Most bodies and nodes of a machine that has beams.
 const MAX_NODES: usize = 400_000;
 
@@ -117,6 +120,10 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     if nodes > MAX_NODES {
         let requirement = format!("so few that bodies and nodes of beams are at most {MAX_NODES}");
         return Err(reader.unsuitable("elements", &requirement, elements).into());
+    }
+    if !has_room(elements as usize * ELEMENT_BYTES) {
+        let requirement = "so few that there is memory for them";
+        return Err(reader.unsuitable("elements", requirement, elements).into());
     }
     let frames = frames(&reader, order, &clamps)?;
     let section = reader.table("section")?.map(beam_section::read).transpose()?;

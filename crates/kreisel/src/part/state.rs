@@ -11,6 +11,7 @@ use crate::machine::{MachineBuilder, PartEntry, SignalCollector, StateSignal, St
 use crate::model::{
     Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, SignalLaw, ValueKind,
 };
+use crate::results::channel::is_writable;
 
 const SIGNAL: ValueKind = ValueKind::Signal(Dimension::NONE);
 const NUMBER: ValueKind = ValueKind::Number(Dimension::NONE);
@@ -408,6 +409,10 @@ fn declare(
     inputs: Vec<SignalLaw>,
 ) -> Result<(), ModelErrors> {
     let unit = reader.text("unit")?.content().to_string();
+    if !is_writable(&unit) {
+        let requirement = "without commas, quotes, brackets and control characters, which no table can hold";
+        return Err(reader.unsuitable("unit", requirement, format!("`{unit}`")).into());
+    }
     let first_output = block.states.len() - block.output_count;
     let last = block.states.len() - 1;
     let mut states: Vec<StateId> = Vec::new();

@@ -3,17 +3,36 @@
 //! Numbers are base64 of little-endian arrays, names are JSON texts. `<` never stands as itself within the
 //! data, so that no name can end the element that holds them; the viewer shows names as text only.
 
-use super::base64::{doubles, singles};
+use super::base64::{doubles, encode, singles};
 use super::thin::thinned;
 use super::{RecordedMotion, Recording};
 use crate::results::{Channel, CsvTable, RunSummary, Scene};
 use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::sync::LazyLock;
 
 /// The viewer, built from `viewer/` by `cargo xtask viewer`.
 const VIEWER: &str = include_str!("viewer.html");
 /// Where the title and the data go.
 const TITLE: &str = "<!-- kreisel:title -->";
 const DATA: &str = "<!-- kreisel:data -->";
+
+/// What the viewer's policy says of scripts: any that stands in the page runs.
+const ANY_SCRIPT: &str = "script-src 'unsafe-inline'";
+
+/// The viewer with a policy by which its own script runs and no other: were a text ever taken for markup, a browser
+/// would still not run what it holds.
+static POLICED: LazyLock<String> = LazyLock::new(|| {
+    let hash = encode(&Sha256::digest(own_script(VIEWER)));
+    let policy = format!("script-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'");
+    VIEWER.replacen(ANY_SCRIPT, &policy, 1)
+});
+
+/// The script of a page.
+fn own_script(page: &str) -> &str {
+    let script = page.rsplit_once("<script>").and_then(|(_, rest)| rest.split_once("</script>"));
+    script.expect("the viewer has a script").0
+}
 
 /// Version of the data's layout.
 const FORMAT: u32 = 1;
@@ -26,9 +45,9 @@ const MAX_BYTES: usize = 8_000_000;
 pub fn page(recording: &Recording) -> String {
     let data = Data::new(recording);
     let json = serde_json::to_string(&data).expect("all keys of the page's data are text");
-    let (before, rest) = VIEWER.split_once(TITLE).expect("the viewer has a place for the title");
+    let (before, rest) = POLICED.split_once(TITLE).expect("the viewer has a place for the title");
     let (between, after) = rest.split_once(DATA).expect("the viewer has a place for the data");
-    let mut page = String::with_capacity(VIEWER.len() + json.len() + 1000);
+    let mut page = String::with_capacity(POLICED.len() + json.len() + 1000);
     page += before;
     page += &escaped_text(&recording.scene.title);
     page += between;
@@ -174,6 +193,18 @@ mod tests {
         assert!(!page.contains("<script>alert") && !page.contains("</script><script>alert"));
         assert!(page.contains("&lt;/script&gt;&lt;script&gt;alert('&amp;')"));
         assert!(page.contains("\\u003c/script>"));
+    }
+
+    #[test]
+    fn the_policy_of_the_page_names_its_own_script_and_no_other() {
+        let page = page(&recording("own", 3, 2));
+        let hash = encode(&Sha256::digest(own_script(&page)));
+        assert!(page.contains(&format!("script-src 'sha256-{hash}'")));
+        let policy =
+            page.split("Content-Security-Policy").nth(1).and_then(|rest| rest.split('>').next()).unwrap();
+        assert!(policy.contains("default-src 'none'") && !policy.contains("script-src 'unsafe"), "{policy}");
+        // Handlers within elements would need a policy of their own.
+        assert!(!VIEWER.contains(" onclick=") && !VIEWER.contains(" onload="));
     }
 
     #[test]

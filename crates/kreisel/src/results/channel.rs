@@ -16,6 +16,11 @@ pub struct Channel {
     pub unit: String,
 }
 
+/// Whether a text can stand in the head of a table.
+pub(crate) fn is_writable(text: &str) -> bool {
+    !text.contains(|c: char| c.is_control() || matches!(c, ',' | '"' | '[' | ']'))
+}
+
 impl Channel {
     /// A channel of that name and unit.
     pub fn new(name: impl Into<String>, unit: impl Into<String>) -> Self {
@@ -41,14 +46,13 @@ impl Channel {
     /// Commas and quotes would need quoting in CSV, which many readers get wrong; a slash is a folder in
     /// HDF5.
     fn fault(&self) -> Option<&'static str> {
-        let forbidden = |c: char| c.is_control() || matches!(c, ',' | '"' | '[' | ']');
         if self.name.is_empty() {
             Some("it is empty")
         } else if self.name.trim() != self.name {
             Some("it begins or ends with a blank")
         } else if matches!(self.name.as_str(), "." | "..") || self.name.contains('/') {
             Some("HDF5 reads it as a path")
-        } else if self.name.contains(forbidden) || self.unit.contains(forbidden) {
+        } else if !is_writable(&self.name) || !is_writable(&self.unit) {
             Some("it or its unit has a comma, a quote, a bracket or a control character")
         } else {
             None

@@ -100,6 +100,14 @@ pub enum WriteError {
         /// How many there may be.
         most: usize,
     },
+    /// No memory is left for records.
+    #[error(
+        "there is no memory for more than {count} records; choose a larger `output-step`, or write files"
+    )]
+    NoMemory {
+        /// Records that are kept.
+        count: usize,
+    },
     /// A row with more or fewer numbers than columns.
     #[error("a row has {got} {what} where {expected} were announced")]
     RowLength {

@@ -370,12 +370,17 @@ impl OutputFolder {
 impl RunSummary {
     /// Whether a file of this computation is as it was written.
     pub fn check_file(&self, folder: &Path, name: &str) -> Result<(), ReadError> {
-        check_name(name).map_err(|_| ReadError::BadFileName { name: name.to_owned() })?;
-        let path = folder.join(name);
-        let Some(was) = self.crc32.get(name) else { return Err(ReadError::NoChecksum { path }) };
-        let is = read_own(&path).and_then(checksum_of).map_err(|source| ReadError::io(&path, source))?;
-        if *was == is { Ok(()) } else { Err(ReadError::Differs { path, was: was.clone(), is }) }
+        check_file(folder, name, self.crc32.get(name))
     }
+}
+
+/// Whether a file of a folder has the CRC-32 that it had when it was written.
+pub(crate) fn check_file(folder: &Path, name: &str, was: Option<&String>) -> Result<(), ReadError> {
+    check_name(name).map_err(|_| ReadError::BadFileName { name: name.to_owned() })?;
+    let path = folder.join(name);
+    let Some(was) = was else { return Err(ReadError::NoChecksum { path }) };
+    let is = read_own(&path).and_then(checksum_of).map_err(|source| ReadError::io(&path, source))?;
+    if *was == is { Ok(()) } else { Err(ReadError::Differs { path, was: was.clone(), is }) }
 }
 
 fn check_owner(folder: &Path, model: &ModelIdentity, force: bool) -> Result<(), WriteError> {
@@ -394,12 +399,16 @@ fn check_owner(folder: &Path, model: &ModelIdentity, force: bool) -> Result<(), 
     }
 }
 
-/// Whether a folder holds nothing but, perhaps, locks that an early death left behind.
+/// Whether a folder holds nothing but, perhaps, what an early death left behind: locks, and a summary that had
+/// no final name yet.
 fn is_empty(folder: &Path) -> Result<bool, WriteError> {
     let io = |source| WriteError::io(folder, source);
     for entry in fs::read_dir(folder).map_err(io)? {
         let name = entry.map_err(io)?.file_name();
-        if !Computation::ALL.iter().any(|computation| name == computation.lock_file()) {
+        let is_ours = |computation: &Computation| {
+            name == computation.lock_file() || *name == *partial_name(computation.summary_file())
+        };
+        if !Computation::ALL.iter().any(is_ours) {
             return Ok(false);
         }
     }

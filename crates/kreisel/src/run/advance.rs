@@ -143,8 +143,11 @@ impl Machine {
             internal_states: initial.internal_states.clone(),
             ..Values::zeros(&self.system.shape())
         };
-        let at = rest.point_at(time.next_up(), &initial.configuration, &initial.velocity);
-        let equation = blame(equation, self.system.blame(&at));
+        // A law may be finite a moment later, or only at the start itself.
+        let part = [time, time.next_up()].into_iter().find_map(|time| {
+            self.system.blame(&rest.point_at(time, &initial.configuration, &initial.velocity))
+        });
+        let equation = blame(equation, part);
         ConsistencyError::NotFinite { equation, time }.into()
     }
 
@@ -284,20 +287,31 @@ impl<'m> Run<'m> {
         limit.map_or(RunEnding::Failed(error), RunEnding::Refused)
     }
 
-    /// Sets an input from outside to a value; forces may jump, so the method starts anew before the next
-    /// step.
-    pub fn set_input(
+    /// Sets inputs from outside to values; forces may jump, so the method starts anew, once for all of them.
+    /// Values with which it does not start are not taken.
+    pub fn set_inputs(
         &mut self,
-        input: &InputEntry,
-        value: f64,
+        inputs: &[(&InputEntry, f64)],
         observer: &mut dyn Observer,
     ) -> Result<(), StepError> {
-        let change = value - input.value;
-        if input.slots.iter().all(|&slot| self.integration.values().memory[slot] == change) {
+        let mut before = Vec::new();
+        for (input, value) in inputs {
+            for &slot in &input.slots {
+                let (was, change) = (self.integration.values().memory[slot], value - input.value);
+                if was != change {
+                    before.push((slot, was));
+                    self.integration.set_remembered(slot, change);
+                }
+            }
+        }
+        if before.is_empty() {
             return Ok(());
         }
-        input.slots.iter().for_each(|&slot| self.integration.set_remembered(slot, change));
-        self.integration.restart()?;
+        if let Err(error) = self.integration.restart() {
+            before.into_iter().rev().for_each(|(slot, was)| self.integration.set_remembered(slot, was));
+            self.integration.restart()?;
+            return Err(error);
+        }
         if self.begun {
             self.announce(observer);
         }

@@ -4,11 +4,15 @@ use super::Run;
 use crate::constrained::{ConsistencyError, StartReport};
 use crate::dae::{Dae, Note, NoteKind, Notes};
 use crate::integrate::StartError;
-use crate::machine::{Machine, Mobility};
+use crate::machine::{BodyEntry, Machine, Mobility};
 
 /// Violations of the user's initial values below this part of the machine's size are rounding: places typed
 /// with six digits.
 const ROUNDING: f64 = 1e-6;
+
+/// Radii of gyration so many times larger, or smaller, than the machine lose half of all digits where masses
+/// and inertias are added.
+const MAX_GYRATION: f64 = 1e4;
 
 /// Most names in one note.
 const MAX_NAMES: usize = 8;
@@ -53,7 +57,29 @@ impl Machine {
     /// Why the machine cannot be started, with the lines of the parts that are to blame.
     pub fn start_message(&self, error: &StartError) -> String {
         let places = self.places_of(error).into_iter().map(|place| format!("\n  --> {place}"));
-        format!("{error}{}", places.collect::<String>())
+        let odd = match error {
+            StartError::Initial(ConsistencyError::Singular { .. }) => self.odd_masses(),
+            _ => None,
+        };
+        format!("{error}{}{}", odd.unwrap_or_default(), places.collect::<String>())
+    }
+
+    /// About the body whose mass and inertia fit least, where they leave no digits for sums of both.
+    fn odd_masses(&self) -> Option<String> {
+        let size = self.characteristic_length();
+        let gyration = |body: &&BodyEntry| (body.inertia.amax() / body.mass).sqrt();
+        let oddness = |body: &&BodyEntry| (gyration(body) / size).log10().abs();
+        let bodies =
+            self.frames().bodies().iter().filter(|body| body.mass > 0.0 && body.inertia.amax() > 0.0);
+        let body = bodies.max_by(|a, b| oddness(a).total_cmp(&oddness(b)))?;
+        (oddness(&body) > MAX_GYRATION.log10()).then(|| {
+            let (mass, inertia, radius) = (body.mass, body.inertia.amax(), gyration(&body));
+            let place = self.place(&body.name).map(|place| format!("\n  --> {place}")).unwrap_or_default();
+            format!(
+                "; `{}` has {mass:e} kg and {inertia:e} kg m², as if it reached {radius:.1e} m far in a machine of {size:.1e} m: sums of both keep no digits of the smaller{place}",
+                body.name
+            )
+        })
     }
 
     /// About initial values that had to be changed.

@@ -607,6 +607,12 @@ impl Trajectory {
 
 impl Sink for Trajectory {
     fn push(&mut self, record: &Record) -> Result<(), WriteError> {
+        // All or nothing: columns stay of one length.
+        let mut room = self.times.try_reserve(1);
+        for column in &mut self.columns {
+            room = room.and_then(|()| column.try_reserve(1));
+        }
+        room.map_err(|_| WriteError::NoMemory { count: self.times.len() })?;
         self.times.push(record.time);
         self.columns.iter_mut().zip(record.values).for_each(|(column, value)| column.push(*value));
         Ok(())

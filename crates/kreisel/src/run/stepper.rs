@@ -56,7 +56,7 @@ self_cell!(
 /// "#;
 /// let mut stepper = Stepper::start(Arc::new(Machine::from_text("wheel.toml", model)?))?;
 /// let rate = stepper.signal("shaft.angle-rate").ok_or("no such signal")?;
-/// stepper.set_input(stepper.input("motor").ok_or("no such input")?, 4.0)?;
+/// stepper.set_input(stepper.input("motor").ok_or("no such input")?, 4.0);
 /// assert_eq!(stepper.advance_to(0.5, |_| true), RunEnding::Done);
 /// // 4 Nm turn 2 kg m² for half a second.
 /// assert!((stepper.value(rate) - 1.0).abs() < 1e-9);
@@ -69,6 +69,10 @@ pub struct Stepper {
     assumptions: Vec<String>,
     /// How far ahead corners of the inputs are looked for, in s.
     window: f64,
+    /// Inputs that were set since the last step, and their values.
+    pending: Vec<(usize, f64)>,
+    /// Why those before were not taken, if nobody was told yet.
+    refused: Option<StepError>,
     /// Values of one sensor, for reuse.
     values: Vec<f64>,
 }
@@ -91,7 +95,15 @@ impl Stepper {
         let signals = owned.borrow_owner().signal_ids();
         let choice = owned.with_dependent(|_, moving| moving.run.integration().choice().map(str::to_owned));
         let assumptions = plan.assumptions.into_iter().chain(choice).collect();
-        Ok(Self { owned, signals, assumptions, window, values: Vec::new() })
+        Ok(Self {
+            owned,
+            signals,
+            assumptions,
+            window,
+            pending: Vec::new(),
+            refused: None,
+            values: Vec::new(),
+        })
     }
 
     /// The machine.
@@ -142,6 +154,9 @@ impl Stepper {
 
     /// Value of an input.
     pub fn input_value(&self, input: usize) -> f64 {
+        if let Some((_, value)) = self.pending.iter().find(|(pending, _)| *pending == input) {
+            return *value;
+        }
         self.owned.with_dependent(|machine, moving| {
             let entry = &machine.inputs()[input];
             let memory = &moving.run.integration().values().memory;
@@ -149,15 +164,34 @@ impl Stepper {
         })
     }
 
-    /// Sets an input; the method starts anew if the value is another one, because forces jump.
-    pub fn set_input(&mut self, input: usize, value: f64) -> Result<(), StepError> {
+    /// Sets an input. Where the value is another one, forces jump: the method starts anew before the next
+    /// step or reading, once for all inputs that were set.
+    pub fn set_input(&mut self, input: usize, value: f64) {
+        assert!(input < self.machine().inputs().len(), "inputs are known by their place");
+        self.pending.retain(|(pending, _)| *pending != input);
+        self.pending.push((input, value));
+    }
+
+    /// Lets the machine have the inputs that were set; it keeps the values before if it cannot go on from
+    /// these.
+    pub fn take_inputs(&mut self) -> Result<(), StepError> {
+        let pending = std::mem::take(&mut self.pending);
+        if pending.is_empty() {
+            return Ok(());
+        }
         self.owned.with_dependent_mut(|machine, Moving { run, recorder }| {
-            run.set_input(&machine.inputs()[input], value, recorder)
+            let inputs = machine.inputs();
+            let given: Vec<_> = pending.iter().map(|(input, value)| (&inputs[*input], *value)).collect();
+            run.set_inputs(&given, recorder)
         })
     }
 
-    /// Value of a signal at the last accepted step.
+    /// Value of a signal at the last accepted step, with the inputs as they are now. Where they are refused
+    /// it is that with the inputs before, and the next advance fails; [`Stepper::take_inputs`] tells it now.
     pub fn value(&mut self, signal: SignalId) -> f64 {
+        if let Err(error) = self.take_inputs() {
+            self.refused = Some(error);
+        }
         let values = &mut self.values;
         self.owned.with_dependent(|_, moving| {
             moving.recorder.value(signal, moving.run.integration().values(), values)
@@ -166,6 +200,9 @@ impl Stepper {
 
     /// Steps until a time; `watch` is asked after each step whether to go on.
     pub fn advance_to(&mut self, time: f64, mut watch: impl FnMut(f64) -> bool) -> RunEnding {
+        if let Some(error) = self.refused.take().or(self.take_inputs().err()) {
+            return RunEnding::Failed(error);
+        }
         let window = self.window;
         self.owned.with_dependent_mut(|_, Moving { run, recorder }| {
             let now = run.integration().values().time;

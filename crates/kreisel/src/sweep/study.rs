@@ -6,6 +6,7 @@ use super::run::{Build, SweepPlan, SweepRow};
 use super::sample::{Sampling, points};
 use super::vary::{Variation, VaryError};
 use crate::machine::Machine;
+use crate::memory::has_room;
 use crate::model::{Document, name};
 use crate::results::ModelIdentity;
 use std::sync::Mutex;
@@ -14,6 +15,8 @@ use thiserror::Error;
 
 /// Most runs of one sweep: a table of this length still fits into memory.
 pub const MAX_RUNS: usize = 10_000_000;
+/// Memory that the point of a run takes beside its numbers, twice: points are made from parts of the ranges.
+const RUN_BYTES: usize = 2 * 48;
 
 /// What is asked for, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +81,12 @@ pub enum SweepError {
         /// Allowed.
         most: usize,
     },
+    /// Too many runs for this computer, or for the memory that it grants.
+    #[error("there is no memory for {count} runs")]
+    NoMemory {
+        /// Asked for.
+        count: usize,
+    },
     /// A measure that makes no sense.
     #[error("measure: {0}")]
     Measure(#[from] MeasureError),
@@ -117,7 +126,7 @@ impl Study {
     pub fn points(&self) -> Result<Vec<Vec<f64>>, SweepError> {
         let count = match self.sampling {
             Sampling::Grid => {
-                let counts = self.variations.iter().map(|one| one.grid().map(|values| values.len()));
+                let counts = self.variations.iter().map(Variation::count);
                 counts.collect::<Result<Vec<_>, _>>()?.into_iter().fold(1, usize::saturating_mul)
             }
             Sampling::Random { count, .. }
@@ -126,6 +135,9 @@ impl Study {
         };
         if count > MAX_RUNS {
             return Err(SweepError::TooManyRuns { count, most: MAX_RUNS });
+        }
+        if !has_room(count * (RUN_BYTES + 2 * size_of::<f64>() * self.variations.len())) {
+            return Err(SweepError::NoMemory { count });
         }
         Ok(points(&self.variations, self.sampling)?)
     }

@@ -92,6 +92,14 @@ impl Variation {
         Ok(Self { name: name.to_owned(), unit, spread })
     }
 
+    /// How many values a grid has.
+    pub fn count(&self) -> Result<usize, VaryError> {
+        match &self.spread {
+            Spread::List(values) => Ok(values.len()),
+            Spread::Range { count, .. } => count.ok_or_else(|| VaryError::NoCount(self.name.clone())),
+        }
+    }
+
     /// The values on a grid.
     pub fn grid(&self) -> Result<Vec<f64>, VaryError> {
         match &self.spread {

@@ -96,9 +96,14 @@ impl SignalFunction for Given {
     }
 }
 
+/// A function that gives nothing.
+pub fn given() -> Arc<dyn SignalFunction> {
+    Arc::new(Given)
+}
+
 /// The machine of the sample of a kind of part, or of a text made from it.
 pub fn sample_machine(entry: &PartEntry, text: &str) -> Machine {
-    let functions = Functions::from([("given".to_string(), Arc::new(Given) as _)]);
+    let functions = Functions::from([("given".to_string(), given())]);
     let machine = MachineReader::new().with_functions(functions).text(entry.kind.name, text);
     machine.unwrap_or_else(|errors| panic!("{}", errors.render(false)))
 }

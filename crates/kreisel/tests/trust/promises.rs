@@ -9,17 +9,15 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 #![allow(clippy::print_stderr, reason = "the table tells what it found")]
 
-use std::fmt::Write;
 use std::time::Duration;
 
 use crate::common;
+use crate::machines::smooth;
 use crate::poses::Poses;
 use kreisel::machine::{Machine, SettingTexts};
 use kreisel::part::MachineReader;
 use kreisel::results::WriteError;
 use kreisel::run::{Job, JobOutcome, Record, Sink};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 /// At most so many of the claims may be false, and so many of the reported errors be less than half of the
 /// true ones.
@@ -115,7 +113,7 @@ impl Subject {
     }
 
     fn random(seed: u64) -> Self {
-        Self { name: format!("machine {seed}"), text: Some(random_machine(seed)) }
+        Self { name: format!("machine {seed}"), text: Some(smooth(seed)) }
     }
 
     /// The machine with settings in place of its own, but for its times.
@@ -151,69 +149,6 @@ impl Subject {
 fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
-}
-
-/// A tree of up to five bodies on hinges, balls and slides with springs, or a four-bar, that falls for two
-/// seconds.
-fn random_machine(seed: u64) -> String {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut text = "[simulation]\nend-time = 2\n".to_owned();
-    let body = |rng: &mut ChaCha8Rng, text: &mut String, name: usize, place: [f64; 3]| {
-        let mass = rng.random_range(0.5..2.0);
-        let inertia: [f64; 3] = std::array::from_fn(|_| rng.random_range(0.05..0.09));
-        let _ = writeln!(
-            text,
-            "[[body]]\nname = 'b{name}'\nmass = {mass}\ninertia = {inertia:?}\nposition = {place:?}"
-        );
-    };
-    if seed % 4 == 3 {
-        // Ground, crank, coupler and rocker in the plane y = 0, each body in the middle of its bar.
-        let corner = |rng: &mut ChaCha8Rng, x: f64, z: f64| {
-            [x + rng.random_range(-0.1..0.1), 0.0, z + rng.random_range(-0.1..0.1)]
-        };
-        let corners = [(0.0, 0.0), (0.3, 0.3), (1.0, 0.7), (1.2, 0.0)].map(|(x, z)| corner(&mut rng, x, z));
-        for bar in 0..3 {
-            let place = std::array::from_fn(|axis| 0.5 * (corners[bar][axis] + corners[bar + 1][axis]));
-            body(&mut rng, &mut text, bar, place);
-        }
-        for (index, corner) in corners.iter().enumerate() {
-            let name = |bar: usize| if bar < 3 { format!("b{bar}") } else { "ground".to_owned() };
-            let bodies = [name(index.wrapping_sub(1)), name(index)];
-            let _ = writeln!(
-                text,
-                "[[revolute]]\nname = 'j{index}'\nbodies = {bodies:?}\npoint = {corner:?}\naxis = [0, 1, 0]"
-            );
-        }
-        return text;
-    }
-    let mut places: Vec<[f64; 3]> = Vec::new();
-    for index in 0..rng.random_range(1..=5) {
-        let parent = if index == 0 || rng.random_range(0.0..1.0) < 0.2 { None } else { Some(index - 1) };
-        let origin = parent.map_or([0.0; 3], |parent: usize| places[parent]);
-        let place: [f64; 3] = std::array::from_fn(|axis| origin[axis] + rng.random_range(-0.5..0.5));
-        body(&mut rng, &mut text, index, place);
-        places.push(place);
-        let point: [f64; 3] = std::array::from_fn(|axis| 0.5 * (origin[axis] + place[axis]));
-        let axis: [f64; 3] = std::array::from_fn(|_| rng.random_range(0.1..1.0));
-        let parent = parent.map_or("ground".to_owned(), |parent| format!("b{parent}"));
-        let kind = ["revolute", "revolute", "spherical", "cylindrical", "prismatic"][rng.random_range(0..5)];
-        let _ = writeln!(
-            text,
-            "[[{kind}]]\nname = 'j{index}'\nbodies = ['{parent}', 'b{index}']\npoint = {point:?}"
-        );
-        if kind != "spherical" {
-            let _ = writeln!(text, "axis = {axis:?}");
-        }
-        let slides = matches!(kind, "cylindrical" | "prismatic");
-        if slides || rng.random_range(0.0..1.0) < 0.3 {
-            let (stiffness, damping) = (rng.random_range(20.0..200.0), rng.random_range(0.0..1.0));
-            let _ = writeln!(
-                text,
-                "[[spring-damper]]\nbodies = ['ground', 'b{index}']\npoints = [[0.7, -0.6, 1.1], {place:?}]\nstiffness = {stiffness}\ndamping = {damping}"
-            );
-        }
-    }
-    text
 }
 
 /// What came of the runs with an accuracy in a group.

@@ -75,6 +75,15 @@ impl Given<'_> {
         self.reader.number(self.key)
     }
 
+    /// Refuses times beyond [`MAX_TIME`].
+    fn check_time(&self, time: f64) -> Result<(), ModelErrors> {
+        if time.abs() <= MAX_TIME {
+            return Ok(());
+        }
+        let requirement = format!("from {:e} to {MAX_TIME:e} s", -MAX_TIME);
+        Err(self.reader.unsuitable(self.key, &requirement, format!("{time:e} s")).into())
+    }
+
     fn positive(&self) -> Result<f64, ModelErrors> {
         self.reader.positive(self.key)
     }
@@ -207,12 +216,19 @@ pub const SETTINGS: &[Setting] = &{
     rows
 };
 
+/// Largest time in s, 30 thousand million years: with more, squares and products of times overflow where nobody
+/// expects it.
+const MAX_TIME: f64 = 1e18;
+
 /// Settings before the options of methods: times, steps and the method.
 const FIRST: &[Setting] = &[
     Setting {
         key: Key::new("start-time", TIME, Need::Default("0")).doc("Time at which the run starts."),
         flag: None,
-        read: |given, run| given.number().map(|time| run.start_time = time),
+        read: |given, run| {
+            run.start_time = given.number()?;
+            given.check_time(run.start_time)
+        },
         show: |_, plan| Some(json!(plan.start_time)),
     },
     Setting {
@@ -220,6 +236,7 @@ const FIRST: &[Setting] = &[
         flag: flag("TIME", "End the run at this time in place of the model's `end-time`"),
         read: |given, run| {
             run.end_time = given.reader.optional_number(given.key)?;
+            run.end_time.map_or(Ok(()), |end| given.check_time(end))?;
             match run.end_time {
                 Some(end) if end <= run.start_time => {
                     let requirement = format!("after the start at {} s", run.start_time);

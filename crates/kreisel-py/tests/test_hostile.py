@@ -1,0 +1,231 @@
+"""What must not bring the interpreter down, hang it, or raise what nobody promised."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import threading
+import weakref
+import zlib
+from pathlib import Path
+from typing import Any
+
+import fuzz
+import kreisel
+import numpy as np
+import pytest
+from kreisel import Model
+
+HINGE = """
+from kreisel import Model, sweep
+import kreisel
+model = Model("m")
+model.body("bob", mass=1, inertia=[1, 1, 1], position=[1, 0, 0])
+model.revolute("hinge", bodies=["ground", "bob"], point=[0, 0, 0], axis=[0, 1, 0])
+varied = model.copy().parameters(length=1)
+"""
+
+
+def hinge() -> Model:
+    """A body on a hinge."""
+    model = Model("m")
+    model.body("bob", mass=1, inertia=[1, 1, 1], position=[1, 0, 0])
+    model.revolute("hinge", bodies=["ground", "bob"], point=[0, 0, 0], axis=[0, 1, 0])
+    return model
+
+
+def limited(code: str, megabytes: int) -> str:
+    """What code prints that is granted so much memory beyond what the interpreter has taken; it must end by itself."""
+    head = f"""
+import resource, re
+used = int(re.search(r"VmSize:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) * 1024
+resource.setrlimit(resource.RLIMIT_AS, (used + ({megabytes} << 20),) * 2)
+"""
+    # Threads of BLAS have stacks of their own, as many as there are cores.
+    program = f"{HINGE}{head}\ntry:\n    {code}\n    print('done')\nexcept (MemoryError, kreisel.Error) as error:\n    print(type(error).__name__)"
+    done = subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, f"{done.returncode}: {done.stderr[-2000:]}"
+    return done.stdout.split()[-1]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are those of Linux")
+@pytest.mark.parametrize(
+    ("code", "outcome"),
+    [
+        ("model.simulate(end_time=1e6, step=1e-3)", "MemoryError"),
+        ("model.simulate(end_time=1e6, step=1e-3, motion=False)", "MemoryError"),
+        ("sweep(varied, {'length': '0.1:1:1000000000'}, 'min(bob.position.z)', end_time=0.01, step=1e-3)", "SweepError"),
+        ("sweep(varied, {'length': '0.1:1'}, 'min(bob.position.z)', sample=10**7, end_time=0.01, step=1e-3)", "MemoryError"),
+        ("model.beam('rod', to=[1, 0, 0], elements=10**9, section=dict(shape='circle', radius=0.1, youngs_modulus=1e6, "
+         "poisson_ratio=0.3, density=1000)).check()", "ModelError"),
+        ("model.beam('rod', **{'from': [0, 1, 0]}, to=[1, 1, 0], elements=100000, section=dict(shape='circle', radius=0.1, "
+         "youngs_modulus=1e6, poisson_ratio=0.3, density=1000)).check()", "ModelError"),
+    ],
+)  # fmt: skip
+def test_without_memory_there_is_an_exception_and_no_dead_interpreter(code: str, outcome: str) -> None:
+    assert limited(code, 300) == outcome
+
+
+def test_a_thread_with_a_small_stack_may_check_run_and_step() -> None:
+    model, done = hinge(), []
+
+    def work() -> None:
+        model.check()
+        done.append(model.simulate(end_time=0.01, step=1e-3).status)
+        stepper = model.stepper(step=1e-3)
+        stepper.advance()
+        done.append(stepper.time)
+
+    before = threading.stack_size(65536)
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    assert done == ["done", 1e-3]
+
+
+def test_functions_are_called_at_times_of_the_run_only() -> None:
+    times: list[float] = []
+    model = hinge()
+    model.function("drag", lambda t, x: times.append(t) or -x, arguments=["t", "bob.position.x"])  # type: ignore[func-returns-value]
+    model.force("air", body="bob", force=["drag", 0, 0])
+    for settings in ({"step": 1e-3}, {}, {"rtol": 1e-5}, {"step": 1e-3, "method": "index3"}):
+        times.clear()
+        model.simulate(end_time=0.04, **settings)  # type: ignore[arg-type]
+        assert min(times) >= 0 and max(times) <= 0.04 * (1 + 1e-12), (settings, min(times), max(times))
+
+
+def test_an_exception_at_the_first_time_is_that_of_the_user() -> None:
+    model = hinge()
+
+    def only_inside(t: float) -> float:
+        if not 0 <= t <= 0.02 * (1 + 1e-12):
+            raise ValueError(f"asked at {t}")
+        return 0.0
+
+    model.function("f", only_inside, arguments=["t"])
+    model.force("air", body="bob", force=["f", 0, 0])
+    assert model.simulate(end_time=0.02, step=1e-3).status == "done"
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), np.float32("nan"), np.float64("inf")])
+def test_settings_that_are_no_numbers_are_named(value: float) -> None:
+    with pytest.raises(kreisel.ModelError, match="`end_time` must be a finite number"):
+        hinge().simulate(end_time=value, step=1e-3)
+
+
+def test_counts_are_whole_numbers_of_any_type_and_no_others() -> None:
+    assert len(hinge().modes(count=np.int64(1))) <= 1  # type: ignore[arg-type]
+    for count in (-1, 10**30, 2.5):
+        with pytest.raises(kreisel.ArgumentError, match="`count` must be a whole number"):
+            hinge().modes(count=count)  # type: ignore[arg-type]
+    varied = hinge().parameters(length=1)
+    for threads in (-1, 10**30):
+        with pytest.raises(kreisel.ArgumentError, match="`threads` must be a whole number"):
+            kreisel.sweep(varied, {"length": [1, 2]}, "min(bob.position.z)", threads=threads, end_time=0.01, step=1e-3)
+
+
+def test_a_step_that_is_longer_than_the_run_is_refused() -> None:
+    with pytest.raises(kreisel.Error, match="step"):
+        hinge().simulate(end_time=0.1, step=1e6)
+
+
+def test_bytes_are_no_values() -> None:
+    with pytest.raises(kreisel.ArgumentError, match="not over bytes"):
+        kreisel.sweep(hinge().parameters(length=1), {"length": b"12"}, "min(bob.position.z)", end_time=0.01)  # type: ignore[dict-item]
+
+
+def test_files_that_cannot_be_written_raise_what_the_package_promises(tmp_path: Path) -> None:
+    with pytest.raises(kreisel.WriteError, match="cannot write"):
+        hinge().write(tmp_path / "nowhere" / "m.toml")
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(kreisel.WriteError, match="cannot write"):
+        kreisel.sweep(
+            hinge().parameters(length=1), {"length": [1, 2]}, "min(bob.position.z)", out=tmp_path / "file" / "x", end_time=0.01, step=1e-3
+        )
+
+
+def test_a_sweep_leaves_checksums_and_follows_no_link(tmp_path: Path) -> None:
+    import json
+
+    precious = tmp_path / "precious.txt"
+    precious.write_text("precious")
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in ("sweep.csv.part", "sweep.json.part", "sweep.csv", "sweep.json"):
+        (out / name).symlink_to(precious)
+    kreisel.sweep(hinge().parameters(length=1), {"length": [1, 2]}, "min(bob.position.z)", out=out, end_time=0.01, step=1e-3)
+    assert precious.read_text() == "precious"
+    summary = json.loads((out / "sweep.json").read_text())
+    assert summary["crc32"] == {"sweep.csv": f"{zlib.crc32((out / 'sweep.csv').read_bytes()):08x}"}
+
+
+def test_inputs_take_effect_together_and_a_refused_one_leaves_the_value_before() -> None:
+    model = hinge()
+    for name in ("a", "b"):
+        model.input(name)
+    model.joint_force(joint="hinge", torque="a + b + 0/(5 - a)")
+    stepper = model.stepper(step=1e-3)
+    stepper["a"], stepper["b"] = 1.0, 2.0
+    assert stepper["a"] == 1.0 and stepper["b"] == 2.0
+    stepper.advance()
+    stepper["a"] = 5.0
+    with pytest.raises(kreisel.Error):
+        stepper.advance()
+    assert stepper["a"] == 1.0
+    assert stepper.advance() == pytest.approx(2e-3)
+
+
+def test_ten_inputs_cost_about_as_much_as_one() -> None:
+    import time
+
+    model = hinge()
+    for number in range(10):
+        model.input(f"u{number}")
+    model.joint_force(joint="hinge", torque=" + ".join(f"u{number}" for number in range(10)))
+
+    def seconds(changed: int) -> float:
+        stepper = model.stepper(step=1e-3)
+        best = float("inf")
+        for _ in range(5):
+            began = time.thread_time()
+            for step in range(100):
+                for number in range(changed):
+                    stepper[f"u{number}"] = 0.01 * (step % 7) + number
+                stepper.advance()
+            best = min(best, time.thread_time() - began)
+        return best
+
+    # Ten restarts took five times as long as one.
+    assert seconds(10) < 2 * seconds(1)
+
+
+def test_random_calls_raise_what_is_promised_and_nothing_else() -> None:
+    for seed in range(300):
+        fuzz.one(fuzz.Seeded(seed))
+
+
+def owned(kind: str) -> weakref.ref[Any]:
+    """An owner of a stepper whose model calls a function of the owner."""
+
+    class Owner:
+        def __init__(self) -> None:
+            model = hinge()
+            model.function("drag", self.drag, arguments=["bob.velocity.z"])
+            model.force("air", body="bob", force=["drag", 0, 0])
+            self.stepper = model.stepper(step=1e-3)
+            self.stepper.advance()
+
+        def drag(self, v: float) -> float:
+            return -v
+
+    return weakref.ref(Owner())
+
+
+def test_a_stepper_that_is_part_of_a_circle_is_collected() -> None:
+    gone = owned("stepper")
+    gc.collect()
+    assert gone() is None

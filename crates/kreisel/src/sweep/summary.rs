@@ -1,0 +1,54 @@
+//! What a sweep leaves beside its tables: what it was, and checksums of its files.
+
+use super::journal::Identity;
+use crate::file::own_bytes;
+use crate::results::{ReadError, checksum, folder};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The file with a [`SweepSummary`].
+pub const SWEEP_SUMMARY: &str = "sweep.json";
+
+/// What a finished sweep was, and which files it wrote.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct SweepSummary {
+    /// What was run.
+    pub sweep: Identity,
+    /// Number of runs.
+    pub runs: usize,
+    /// How many of them failed.
+    pub failed: usize,
+    /// CRC-32 of each file, in eight hexadecimal digits.
+    pub crc32: BTreeMap<String, String>,
+}
+
+impl SweepSummary {
+    /// A sweep without files.
+    pub fn new(sweep: &Identity, runs: usize, failed: usize) -> Self {
+        Self { sweep: sweep.clone(), runs, failed, crc32: BTreeMap::new() }
+    }
+
+    /// With a file.
+    #[must_use]
+    pub fn with_file(mut self, name: &str, content: &[u8]) -> Self {
+        self.crc32.insert(name.to_owned(), checksum(content));
+        self
+    }
+
+    /// The summary of a folder, if there is one.
+    pub fn read(folder: &Path) -> Option<Self> {
+        serde_json::from_slice(&own_bytes(&folder.join(SWEEP_SUMMARY)).ok()?).ok()
+    }
+
+    /// The text of its file.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("all keys are texts") + "\n"
+    }
+
+    /// Whether a file is as it was written.
+    pub fn check_file(&self, folder: &Path, name: &str) -> Result<(), ReadError> {
+        folder::check_file(folder, name, self.crc32.get(name))
+    }
+}
