@@ -48,13 +48,16 @@ impl Machine {
         let has_functions = !functions.is_empty();
         let (source, failure) = Source::new(name, text, path, parameters, settings, functions)?;
         let (identity, held) = (source.identity(), source.held.clone());
-        let read = || -> Result<_, ModelErrors> {
+        // Only what is small comes back to the caller's stack.
+        let read = || -> Result<_, Box<ModelErrors>> {
             let document = source.document(&[])?;
-            Ok((source.assemble(&document)?, document.parameters().clone()))
+            let machine = Arc::new(source.assemble(&document)?);
+            let signals = Arc::new(machine.signal_ids());
+            Ok((machine, signals, document.parameters().clone()))
         };
-        let (machine, parameters) = error::reading(py, read)?.map_err(|errors| error::model(&errors))?;
-        let signals = Arc::new(machine.signal_ids());
-        Ok(Self { machine: Arc::new(machine), signals, identity, parameters, failure, held, has_functions })
+        let read = error::reading(py, read)?;
+        let (machine, signals, parameters) = read.map_err(|errors| error::model(&errors))?;
+        Ok(Self { machine, signals, identity, parameters, failure, held, has_functions })
     }
 
     /// The title of the model.

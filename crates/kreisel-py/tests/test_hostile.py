@@ -59,12 +59,12 @@ resource.setrlimit(resource.RLIMIT_AS, (used + ({megabytes} << 20),) * 2)
         ("sweep(varied, {'length': '0.1:1'}, 'min(bob.position.z)', sample=10**7, end_time=0.01, step=1e-3)", "MemoryError"),
         ("model.beam('rod', to=[1, 0, 0], elements=10**9, section=dict(shape='circle', radius=0.1, youngs_modulus=1e6, "
          "poisson_ratio=0.3, density=1000)).check()", "ModelError"),
-        ("model.beam('rod', **{'from': [0, 1, 0]}, to=[1, 1, 0], elements=100000, section=dict(shape='circle', radius=0.1, "
+        ("model.beam('rod', from_=[0, 1, 0], to=[1, 1, 0], elements=100000, section=dict(shape='circle', radius=0.1, "
          "youngs_modulus=1e6, poisson_ratio=0.3, density=1000)).check()", "ModelError"),
     ],
 )  # fmt: skip
 def test_without_memory_there_is_an_exception_and_no_dead_interpreter(code: str, outcome: str) -> None:
-    assert limited(code, 300) == outcome
+    assert limited(code, 48) == outcome
 
 
 def test_a_thread_with_a_small_stack_may_check_run_and_step() -> None:

@@ -229,6 +229,10 @@ fn check_gradient(dae: &dyn Dae, shape: &Shape, at: &Point) -> Result<(), Consis
     }
 }
 
+/// A moment in s, or in parts of the time, after which what moves has moved by more than rounding: soon enough that
+/// forces, which are evaluated as well, are asked at a time of the run.
+const MOMENT: f64 = 1e-6;
+
 /// Constraints that move with time but were not declared so would be violated at velocity level without
 /// notice.
 fn check_time_dependence(dae: &dyn Dae, shape: &Shape, at: &Point) -> Result<(), ConsistencyError> {
@@ -236,7 +240,7 @@ fn check_time_dependence(dae: &dyn Dae, shape: &Shape, at: &Point) -> Result<(),
         return Ok(());
     }
     let violation_at = |time: f64| ResidualValues::at(dae, shape, &Point { time, ..*at }).violation;
-    let (now, later) = (violation_at(at.time), violation_at(at.time + 1.0));
+    let (now, later) = (violation_at(at.time), violation_at(at.time + MOMENT * at.time.abs().max(1.0)));
     let changes: Vec<f64> = now.iter().zip(&later).map(|(now, later)| later - now).collect();
     match largest(&changes) {
         (index, size) if size > 0.0 && size.is_finite() => {

@@ -9,7 +9,7 @@ use super::integration::{Integration, StepReport, Work};
 use super::interval::Scratch;
 use super::judge::Judge;
 use super::saved::Saved;
-use super::scheme::{Family, Side, Stability, StartPoint, Tools, Trial};
+use super::scheme::{Family, Stability, StartPoint, Tools, Trial};
 use super::settings::Settings;
 use super::state::State;
 use crate::constrained::{
@@ -37,7 +37,7 @@ impl Integrator {
         integration.state.now = consistent_values(dae, shape, &initial, configuration, &mut report, kkt)?;
         integration.start_report = report;
         let failed = |failure: KktFailure| failure.at_start(dae, initial.time);
-        let at = StartPoint { time: initial.time, side: Side::Both };
+        let at = StartPoint { time: initial.time, side: integration.tools.settings.first_side() };
         let step = integration.tools.settings.step;
         integration.start_method(step, at).map_err(failed)?;
         let Values { time, configuration, velocity, acceleration, memory, .. } = &integration.state.now;

@@ -371,7 +371,7 @@ impl<'d> Integration<'d> {
         let now = &self.state.now;
         let at = match clock.after_corner {
             true => StartPoint { time: now.time.next_up(), side: Side::After },
-            false => StartPoint { time: now.time, side: Side::Both },
+            false => StartPoint { time: now.time, side: self.tools.settings.first_side() },
         };
         self.tools.kkt.set_states(&now.internal_states, &now.memory);
         self.start_method(step, at).map_err(|failure| self.kkt_error(failure, step))

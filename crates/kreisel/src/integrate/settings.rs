@@ -1,7 +1,7 @@
 //! What a user chooses: method, parameters, step, starting values, Newton.
 
 use super::control::ErrorControl;
-use super::scheme::{Chosen, Method, MethodOption, Parameters};
+use super::scheme::{Chosen, Method, MethodOption, Parameters, Side};
 use super::words::words;
 use crate::solve::newton::{NewtonSettings, Refresh, Stop};
 
@@ -137,6 +137,8 @@ pub struct Settings {
     pub(crate) stiffness_scale: Option<f64>,
     pub(crate) report_condition: bool,
     pub(crate) allow_unstable: bool,
+    /// Whether forces must not be asked about times before the start: starting values look ahead only.
+    pub(crate) has_no_past: bool,
 }
 
 impl Settings {
@@ -161,6 +163,7 @@ impl Settings {
             stiffness_scale: None,
             report_condition: false,
             allow_unstable: false,
+            has_no_past: false,
         }
     }
 
@@ -175,6 +178,11 @@ impl Settings {
     pub(crate) fn settled(mut self) -> Self {
         (self.method.0.suit)(&mut self);
         self
+    }
+
+    /// Where the evaluations lie from which starting values are found at the first time.
+    pub(super) fn first_side(&self) -> Side {
+        if self.has_no_past { Side::After } else { Side::Both }
     }
 
     /// C_q of the local error C_q h³ v̈ in q; absent for methods of another order than two.

@@ -521,7 +521,7 @@ impl MachineBuilder {
             *count += 1;
             if *count > MAX_JOINTS_OF_TWO {
                 let part = document.parts().iter().find(|part| part.name() == joint.name);
-                let place = part.map_or_else(|| beginning(document), |part| part.place().clone());
+                let place = part.map_or_else(|| beginning(document), |part| part.name_place().clone());
                 let requirement = format!("one of at most {MAX_JOINTS_OF_TWO} between the same two bodies");
                 let what = format!("the joint `{}`", joint.name);
                 let error = ModelError::unsuitable(what, requirement, "one more", &place);

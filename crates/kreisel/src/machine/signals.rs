@@ -10,6 +10,7 @@ use super::state::same_name;
 use crate::element::SignalFunction;
 use crate::model::ModelErrors;
 use crate::model::error::Mistake;
+use crate::model::expression::TIME;
 use crate::results::Channel;
 use crate::system::System;
 
@@ -156,6 +157,11 @@ impl MachineSignals {
     /// Whether a name is that of an input or of a function from outside.
     pub fn is_outside_quantity(&self, name: &str) -> bool {
         self.inputs.iter().any(|input| input.name == name) || self.function_named(name).is_some()
+    }
+
+    /// Whether a function from outside is asked about times.
+    pub fn ask_outside_by_time(&self) -> bool {
+        self.functions.iter().any(|function| function.arguments.iter().any(|argument| argument.name == TIME))
     }
 
     /// Names of states, inputs and functions.

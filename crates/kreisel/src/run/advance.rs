@@ -99,6 +99,7 @@ impl Machine {
     /// Starts the machine with settings of the integrator, without a plan for a run: makes the initial values
     /// consistent and finds the starting values.
     pub fn start_with(&self, settings: Settings) -> Result<Integration<'_>, StartError> {
+        let settings = Settings { has_no_past: self.signals().ask_outside_by_time(), ..settings };
         let started = Integrator::with(settings).start(&self.system, self.starting_values()?);
         started.map_err(|error| self.with_culprit(error))
     }

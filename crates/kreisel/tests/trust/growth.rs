@@ -215,7 +215,7 @@ fn joints_between_two_bodies_have_a_limit() {
     assert!(Machine::from_text("m.toml", &welds(100)).is_ok());
     let message = Machine::from_text("m.toml", &welds(101)).err().unwrap().to_string();
     assert!(
-        message.contains("at most 100 between the same two bodies") && message.contains("m.toml:7"),
+        message.contains("at most 100 between the same two bodies") && message.contains("m.toml:8"),
         "{message}"
     );
 }
