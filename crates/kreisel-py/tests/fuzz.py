@@ -16,8 +16,9 @@ from typing import Any, Protocol
 
 import kreisel
 
-PROMISED = (kreisel.Error, KeyError, TypeError, MemoryError, RecursionError, kreisel.Interrupted)
-"""What a call with nonsense may raise; a TypeError only for arguments that a signature does not take."""
+PROMISED = (kreisel.Error, KeyError, TypeError, MemoryError, RecursionError, kreisel.Interrupted, UnicodeEncodeError)
+"""What a call with nonsense may raise; a TypeError only for arguments that a signature does not take, a UnicodeEncodeError for
+names with halves of letters."""
 
 
 class Source(Protocol):

@@ -455,4 +455,7 @@ def _count(name: str, number: SupportsIndex) -> int:
 
 def _words(value: Number | Numbers) -> str:
     """A setting as the command line would give it."""
-    return value if isinstance(value, str) else _toml.text(value)
+    if isinstance(value, str):
+        _toml.text(value)
+        return value
+    return _toml.text(value)

@@ -24,6 +24,7 @@ def text(value: Any) -> str:
     '{ axis = [0, 0, 1], smooth-start = 0.1 }'
     """
     if isinstance(value, str):
+        _check(value)
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     # NumPy's numbers and truth values are no subclasses of Python's.
     if hasattr(value, "tolist"):
@@ -42,6 +43,14 @@ def text(value: Any) -> str:
     raise ArgumentError(f"a model cannot hold {type(value).__name__}: {value!r}")
 
 
+def _check(value: str) -> None:
+    """Refuses halves of letters, which no file can hold."""
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ArgumentError(f"a text has no form as UTF-8: {value!r}") from error
+
+
 def _whole(value: int) -> str:
     # TOML's whole numbers have 64 bits; larger ones are rounded as they would be in a computation.
     return str(value) if -(2**63) <= value < 2**63 else repr(float(value))
@@ -52,6 +61,7 @@ def key(name: str) -> str:
     plain = word(name)
     if plain and all(letter.isascii() and (letter.isalnum() or letter == "-") for letter in plain):
         return plain
+    _check(name)
     return json.dumps(name, ensure_ascii=False)
 
 
