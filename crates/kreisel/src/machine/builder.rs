@@ -8,7 +8,7 @@ use super::entry::{Attachment, BodyEntry, Functions, InputEntry, JointEntry, Mea
 use super::event::{Event, Events};
 use super::event_draft::{EventDraft, is_shown, shown_names};
 use super::frames::Frames;
-use super::joint_start::{JointStart, JointStarts};
+use super::joint_start::{self, JointStart, JointStarts};
 use super::prescribed::PrescribedMotion;
 use super::provenance::{Provenance, Remarks};
 use super::sensor::{NamedSensor, Reaction, SensorFrame, WrenchPart};
@@ -64,13 +64,14 @@ impl PartEntry {
 }
 
 /// Builds the machine that a document of some kinds of parts describes; `functions` are those given from
-/// outside for its `[[function]]` parts.
+/// outside for its `[[function]]` parts, `starts` initial coordinates and rates of joints by full name.
 pub(crate) fn build(
     document: &Document,
     parts: &[&'static PartEntry],
     functions: &Functions,
+    starts: &[(String, f64)],
 ) -> Result<Machine, ModelErrors> {
-    MachineBuilder::read(document, parts, functions)?.finish(document, parts)
+    MachineBuilder::read(document, parts, functions)?.finish(document, parts, starts)
 }
 
 /// Parts read so far: frames, signals and appearance in their registries, equations in those of the system.
@@ -400,7 +401,46 @@ impl MachineBuilder {
     }
 
     /// Builds the machine.
-    fn finish(mut self, document: &Document, parts: &[&'static PartEntry]) -> Result<Machine, ModelErrors> {
+    fn finish(
+        mut self,
+        document: &Document,
+        parts: &[&'static PartEntry],
+        starts: &[(String, f64)],
+    ) -> Result<Machine, ModelErrors> {
+        let events = self.complete(document, parts)?;
+        for (name, value) in starts {
+            joint_start::state(&self.registries.frames, name, *value, &mut self.joint_starts)?;
+        }
+        let built = std::mem::take(&mut self.system_builder).build(self.settings.start_time);
+        let (mut system, mut initial) = built.map_err(|error| not_assembled(document, &error.to_string()))?;
+        self.start_joints(document, parts, &system, &mut initial)?;
+        state::check(&system, &initial, self.registries.signals.states())?;
+        system.set_stiffness_scale(mean_stiffness(&system, &initial));
+        self.registries.signals.locate_inputs(&system);
+        self.warn_of_unused_inputs(&events.list);
+        self.registries.appearance.set_up(&self.gravity);
+        let Self { settings, registries, prescribed, steady, remarks, .. } = self;
+        let provenance = Provenance::new(document, parts, remarks);
+        Ok(Machine { system, initial, settings, registries, events, prescribed, steady, provenance })
+    }
+
+    /// The equations with what is added to them, and the inputs by their places in their memory.
+    pub(super) fn equations_with(
+        mut self,
+        document: &Document,
+        parts: &[&'static PartEntry],
+        add: impl FnOnce(&mut SystemBuilder),
+    ) -> Result<(System, Vec<InputEntry>), ModelErrors> {
+        self.complete(document, parts)?;
+        add(&mut self.system_builder);
+        let built = std::mem::take(&mut self.system_builder).build(self.settings.start_time);
+        let (system, _) = built.map_err(|error| not_assembled(document, &error.to_string()))?;
+        self.registries.signals.locate_inputs(&system);
+        Ok((system, self.registries.signals.inputs().to_vec()))
+    }
+
+    /// Does what needs all parts, before equations are made of them.
+    fn complete(&mut self, document: &Document, parts: &[&'static PartEntry]) -> Result<Events, ModelErrors> {
         self.tell_of_omissions(document);
         self.check_joint_counts(document)?;
         if self.registries.frames.bodies().is_empty() {
@@ -418,19 +458,8 @@ impl MachineBuilder {
         let list = self.finish_events(&variants)?;
         self.check_expressions(document)?;
         // Every expression was read by now, so it is known who uses what.
-        variants.add_versions(&mut self, document, parts)?;
-        let built = std::mem::take(&mut self.system_builder).build(self.settings.start_time);
-        let (mut system, mut initial) = built.map_err(|error| not_assembled(document, &error.to_string()))?;
-        self.start_joints(document, parts, &system, &mut initial)?;
-        state::check(&system, &initial, self.registries.signals.states())?;
-        system.set_stiffness_scale(mean_stiffness(&system, &initial));
-        self.registries.signals.locate_inputs(&system);
-        self.warn_of_unused_inputs(&list);
-        self.registries.appearance.set_up(&self.gravity);
-        let Self { settings, registries, prescribed, steady, remarks, .. } = self;
-        let provenance = Provenance::new(document, parts, remarks);
-        let events = Events { list, variants };
-        Ok(Machine { system, initial, settings, registries, events, prescribed, steady, provenance })
+        variants.add_versions(self, document, parts)?;
+        Ok(Events { list, variants })
     }
 
     /// Moves the machine to the initial coordinates of its joints.

@@ -222,6 +222,11 @@ impl<'m> EventWatch<'m> {
             }
             watched.angles = angles.as_chunks().0.to_vec();
         }
+        // Whoever goes back in time forgets what came after.
+        (self.target, self.no_value) = (None, None);
+        self.poles.clear();
+        self.records.clear();
+        self.fired.clear();
         for _ in 0..reader.count(16)? {
             let (time, index) = (reader.number()?, reader.whole()?);
             let event =

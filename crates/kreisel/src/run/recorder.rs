@@ -233,6 +233,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
             return Err(Damaged);
         }
         self.angles = angles;
+        self.rates = None;
         Ok(())
     }
 
