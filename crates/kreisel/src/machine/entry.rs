@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::sensor::{NamedSensor, StateSensor};
 use crate::element::{SignalFunction, SlidingMotion, StateId};
 use crate::kinematics::{Coordinate, NodeId, Relative};
-use crate::lie::{Group, Matrix3, Pose};
+use crate::lie::{Group, Matrix3, Pose, Vector3};
 use crate::model::{Part, Place, Reference};
 
 /// A body with its node and markers.
@@ -26,6 +26,8 @@ pub struct BodyEntry {
     pub inertia: Matrix3,
     /// Initial pose of the body frame (at the centre of mass) in the world.
     pub pose: Pose,
+    /// Where the model's own origin of the body stands, from the centre of mass in body axes.
+    pub origin: Vector3,
     /// Markers: name and pose in body axes.
     pub markers: Vec<(String, Pose)>,
 }
@@ -40,6 +42,7 @@ impl BodyEntry {
             mass: 0.0,
             inertia: Matrix3::zeros(),
             pose,
+            origin: Vector3::zeros(),
             markers: Vec::new(),
         }
     }
@@ -186,6 +189,13 @@ pub struct MeasuredCoordinate {
     pub rate: bool,
     /// Unit of the value.
     pub unit: &'static str,
+}
+
+impl MeasuredCoordinate {
+    /// Whether the value is an angle whose full turns are counted.
+    pub fn counts_turns(&self) -> bool {
+        !self.rate && self.coordinate.counts_turns()
+    }
 }
 
 /// A state of the model as a signal.
