@@ -13,7 +13,7 @@ export type Geometry =
   | { kind: "frustum"; radii: [number, number]; length: number }
   | { kind: "mesh"; points: [number, number, number][]; triangles: [number, number, number][] };
 
-export type Shape = Geometry & { frame: Frame; made_up: boolean };
+export type Shape = Geometry & { frame: Frame; made_up: boolean; colour?: string };
 
 export interface Marker {
   name: string;

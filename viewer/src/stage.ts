@@ -131,7 +131,7 @@ export class Stage {
       const colour = this.colours[index];
       const node = this.nodes[body.node];
       for (const shape of body.shapes) {
-        const material = new three.MeshLambertMaterial({ color: colour, vertexColors: true });
+        const material = new three.MeshLambertMaterial({ color: shape.colour ?? colour, vertexColors: true });
         const mesh = new three.Mesh(geometryOf(shape), material);
         applyFrame(mesh, shape.frame);
         mesh.castShadow = mesh.receiveShadow = true;

@@ -39,6 +39,7 @@ shipped! {
     "chain-spherical"
     "chaplygin-sleigh"
     "coin"
+    "crane"
     "crank-row"
     "dc-motor-crank"
     "door"
@@ -49,6 +50,7 @@ shipped! {
     "four-bar"
     "four-bar-chain"
     "four-bar-misaligned"
+    "four-cylinder"
     "gear-pair"
     "grid"
     "heavy-top"
@@ -56,10 +58,12 @@ shipped! {
     "lee-frame"
     "pendulum"
     "princeton-beam"
+    "quarter-car"
     "right-angle-beam"
     "rolling-disc"
     "screw-press"
     "settling-balls"
+    "six-axis-robot"
     "slider-crank-spatial"
     "slipping-ball"
     "spin-up-beam"
@@ -67,6 +71,7 @@ shipped! {
     "tennis-racket"
     "turntable-ball"
     "universal-joint"
+    "wind-turbine"
 }
 
 #[cfg(test)]

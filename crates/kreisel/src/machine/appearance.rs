@@ -7,7 +7,7 @@ use super::Machine;
 use super::beam::BeamEntry;
 use super::entry::{BodyEntry, JointEntry};
 use super::sensor::NamedSensor;
-use super::shape::{Geometry, Solid, Triangles};
+use super::shape::{Geometry, Look, Solid, Triangles};
 use crate::kinematics::NodeId;
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::results::mesh::Mesh;
@@ -35,15 +35,15 @@ const CELLS: usize = 48;
 pub struct Appearance {
     /// Direction against gravity; zero without gravity.
     up: Vector3,
-    /// Bodies in the order of their nodes, with the shapes that the model gives.
-    bodies: Vec<(NodeId, Option<Solid>)>,
+    /// Bodies in the order of their nodes, with how the model wants them drawn.
+    bodies: Vec<(NodeId, Look)>,
     lines: Vec<SceneSpring>,
 }
 
 impl Appearance {
-    /// Shows a body: by the shape that the model gives, or else by one of its mass and inertia.
-    pub fn show_body(&mut self, node: NodeId, shape: Option<Solid>) {
-        self.bodies.push((node, shape));
+    /// Shows a body: by the shapes that the model gives, or else by one of its mass and inertia.
+    pub fn show_body(&mut self, node: NodeId, look: Look) {
+        self.bodies.push((node, look));
     }
 
     /// Shows a line between two points, given in axes of their nodes or in the world.
@@ -52,9 +52,12 @@ impl Appearance {
         self.lines.push(SceneSpring { name: name.to_string(), nodes, points: points.map(Into::into) });
     }
 
-    /// The shape that the model gives a body.
+    /// The shape that the model gives a body, if it is one.
     pub fn shape_of(&self, node: NodeId) -> Option<&Solid> {
-        self.body(node)?.as_ref()
+        match self.body(node)?.shapes.as_slice() {
+            [only] => Some(&only.solid),
+            _ => None,
+        }
     }
 
     /// Whether a node is seen as a body; nodes of beams are not.
@@ -72,7 +75,7 @@ impl Appearance {
         self.up = if gravity.norm() > 0.0 { -gravity.normalize() } else { Vector3::zeros() };
     }
 
-    fn body(&self, node: NodeId) -> Option<&Option<Solid>> {
+    fn body(&self, node: NodeId) -> Option<&Look> {
         let place = self.bodies.binary_search_by_key(&node.0, |(node, _)| node.0).ok()?;
         Some(&self.bodies[place].1)
     }
@@ -91,8 +94,8 @@ impl Machine {
             up: self.registries.appearance.up.into(),
             nodes: names.map(|name| SceneNode { name }).collect(),
             bodies: bodies
-                .filter_map(|(node, shape)| {
-                    self.scene_body(*node, shape, attached.remove(&node.0).unwrap_or_default(), size)
+                .filter_map(|(node, look)| {
+                    self.scene_body(*node, look, attached.remove(&node.0).unwrap_or_default(), size)
                 })
                 .collect(),
             beams: self.frames().beams().iter().map(scene_beam).collect(),
@@ -106,15 +109,28 @@ impl Machine {
     fn scene_body(
         &self,
         node: NodeId,
-        shape: &Option<Solid>,
+        look: &Look,
         attached: Vec<Vector3>,
         size: f64,
     ) -> Option<SceneBody> {
         let body = self.frames().body_of(node)?;
-        let shapes = match shape {
-            Some(shape) => vec![scene_shape(shape, false)],
-            None => default_shapes(body, attached, size),
+        let mut shapes: Vec<SceneShape> = match look.shapes.as_slice() {
+            [] => default_shapes(body, attached, size),
+            given => {
+                let seen = given.iter().filter(|shape| shape.visible);
+                seen.map(|shape| SceneShape {
+                    colour: shape.colour.clone(),
+                    ..scene_shape(&shape.solid, false)
+                })
+                .collect()
+            }
         };
+        if !look.visible {
+            shapes.clear();
+        }
+        for shape in &mut shapes {
+            shape.colour = shape.colour.take().or_else(|| look.colour.clone());
+        }
         let markers = markers(&body.markers);
         Some(SceneBody { name: body.name.clone(), node: node.0, mass: body.mass, shapes, markers })
     }
@@ -176,7 +192,7 @@ fn apart(points: impl Iterator<Item = Vector3>, distance: f64) -> Vec<Vector3> {
 
 fn scene_shape(shape: &Solid, default_shape: bool) -> SceneShape {
     let geometry = shape.geometry.with_surface(scene_mesh);
-    SceneShape { geometry, frame: scene_frame(&shape.frame), default_shape }
+    SceneShape { geometry, frame: scene_frame(&shape.frame), default_shape, colour: None }
 }
 
 fn scene_joint(joint: &JointEntry) -> SceneJoint {

@@ -28,6 +28,8 @@ pub struct BodyEntry {
     pub inertia: Matrix3,
     /// Initial pose of the body frame (at the centre of mass) in the world.
     pub pose: Pose,
+    /// Where the model's own origin of the body stands, from the centre of mass in body axes.
+    pub origin: Vector3,
     /// Markers: name and pose in body axes.
     pub markers: Vec<(String, Pose)>,
 }
@@ -42,6 +44,7 @@ impl BodyEntry {
             mass: 0.0,
             inertia: Matrix3::zeros(),
             pose,
+            origin: Vector3::zeros(),
             markers: Vec::new(),
         }
     }
@@ -230,6 +233,13 @@ pub struct MeasuredCoordinate {
     pub rate: bool,
     /// Unit of the value.
     pub unit: &'static str,
+}
+
+impl MeasuredCoordinate {
+    /// Whether the value is an angle whose full turns are counted.
+    pub fn counts_turns(&self) -> bool {
+        !self.rate && self.coordinate.counts_turns()
+    }
 }
 
 /// A state of the model as a signal.

@@ -269,15 +269,15 @@ impl<'m> EventWatch<'m> {
     fn angles_at(&self, index: usize, point: &Point, since: f64) -> Vec<[f64; 2]> {
         let balance = EnergyBalance::default();
         let reading = Reading::new(self.system, *point, &balance);
-        let mut values = Vec::new();
         let inputs = self.events[index].inputs.iter().enumerate();
         let angle = |(slot, input): (usize, &Option<EventInput>)| match input {
-            Some(input) if input.sensor.counts_turns() => {
-                values.clear();
-                input.sensor.read(&reading, self.near(index, slot, point.time - since), &mut values);
-                [values[0], input.sensor.coordinate_rate(&reading)]
+            // What events read has one angle at most.
+            Some(input) => {
+                let near = |_| self.near(index, slot, point.time - since);
+                let angle = input.sensor.angles(&reading, near).first().copied().unwrap_or(0.0);
+                [angle, input.sensor.angle_rates(&reading).next().unwrap_or(0.0)]
             }
-            _ => [0.0; 2],
+            None => [0.0; 2],
         };
         inputs.map(angle).collect()
     }
@@ -296,7 +296,8 @@ impl<'m> EventWatch<'m> {
             None => point.time,
             Some(input) => {
                 values.clear();
-                input.sensor.read(&reading, self.near(index, slot, point.time - since), &mut values);
+                let near = [self.near(index, slot, point.time - since)];
+                input.sensor.read(&reading, &near, &mut values);
                 values[input.component]
             }
         };

@@ -12,6 +12,7 @@ pub(crate) mod curve;
 mod entry;
 pub(crate) mod event;
 mod event_draft;
+mod expression_draft;
 mod frames;
 mod joint_start;
 mod led;
@@ -40,6 +41,7 @@ pub use entry::{
 };
 pub use event::{Direction, Event, EventRecord};
 pub use event_draft::EventDraft;
+pub use expression_draft::ExpressionDraft;
 pub use frames::Frames;
 pub use joint_start::JointStart;
 pub(crate) use led::build_led;

@@ -92,6 +92,23 @@ pub struct SceneShape {
     /// Whether it was made up because the model gives no shape.
     #[serde(rename = "made_up")]
     pub default_shape: bool,
+    /// Its colour as `#rrggbb`; absent if the model names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub colour: Option<String>,
+}
+
+impl SceneShape {
+    /// Its colour in linear red, green and blue, if it has one.
+    pub fn linear_colour(&self) -> Option<[f64; 3]> {
+        let digits = self.colour.as_ref()?.strip_prefix('#').filter(|digits| digits.len() == 6)?;
+        let number = u32::from_str_radix(digits, 16).ok()?;
+        // The curve of sRGB [IEC 61966-2-1].
+        let linear = |byte: u32| match f64::from(byte & 0xff) / 255.0 {
+            dark if dark <= 0.040_45 => dark / 12.92,
+            light => ((light + 0.055) / 1.055).powf(2.4),
+        };
+        Some([number >> 16, number >> 8, number].map(linear))
+    }
 }
 
 /// Geometry in the frame of a shape; lengths in m, axes of revolution are z. Who weighs a surface of

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 mod measured;
+mod laws;
 mod mistakes;
+mod signals;
 mod tables;
 
 use crate::common::{difference, read, within};
