@@ -519,6 +519,19 @@ impl Moment<'_> {
         self.state.time
     }
 
+    /// Value of every signal, in the order of [`Machine::channels`], and motion of every node.
+    pub fn record(&self, machine: &Machine) -> (Vec<f64>, Vec<NodeState>) {
+        let system = &machine.system;
+        let point = Recorder::<Trajectory>::point_before(self.state);
+        let reading = Reading { solver: self.solver, ..Reading::new(system, point, &self.balance) };
+        let mut values = Vec::new();
+        for (sensor, angle) in machine.signals().recorded().iter().zip(self.angles) {
+            sensor.read(&reading, *angle, &mut values);
+        }
+        let nodes = (0..system.node_count()).map(|node| node_state(system, NodeId(node), &point));
+        (values, nodes.collect())
+    }
+
     /// All that signals need to be read later.
     pub fn snapshot(&self) -> Snapshot {
         let Self { state, balance, solver, angles } = *self;
