@@ -137,7 +137,7 @@ const TUTORIALS: [(&str, &str, &[&str], &[&str]); 7] = [
         "engine",
         "models/engine.toml",
         &["--end-time", "10 ms"],
-        &["--frame", "0", "--frame", "2.5 ms", "--frame", "5 ms", "--frame", "7.5 ms", "--view", "top"],
+        &["--frame", "0", "--frame", "0.0025", "--frame", "0.005", "--frame", "0.0075", "--view", "top"],
     ),
     ("robot", "models/robot-arm.toml", &["--end-time", "1.2"], &["--strip", "4"]),
     ("rotor", "validation/ross/rotor.toml", &["--end-time", "1 ms"], &["--size", "720,300"]),
