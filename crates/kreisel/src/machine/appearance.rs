@@ -8,12 +8,13 @@ use super::beam::BeamEntry;
 use super::entry::{BodyEntry, JointEntry};
 use super::sensor::NamedSensor;
 use super::shape::{Geometry, Look, Solid, Triangles};
+use crate::element::contact::Surface;
 use crate::kinematics::NodeId;
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::results::mesh::Mesh;
 use crate::results::scene::{
     Scene, SceneArrow, SceneBeam, SceneBody, SceneElement, SceneFrame, SceneJoint, SceneMarker, SceneMesh,
-    SceneNode, SceneShape, SceneSpring,
+    SceneNode, SceneShape, SceneSpring, SceneSurface,
 };
 use nalgebra::Rotation3;
 use std::collections::HashMap;
@@ -38,6 +39,7 @@ pub struct Appearance {
     /// Bodies in the order of their nodes, with how the model wants them drawn.
     bodies: Vec<(NodeId, Look)>,
     lines: Vec<SceneSpring>,
+    surfaces: Vec<SceneSurface>,
 }
 
 impl Appearance {
@@ -50,6 +52,29 @@ impl Appearance {
     pub fn show_line(&mut self, name: &str, nodes: [Option<NodeId>; 2], points: [Vector3; 2]) {
         let nodes = nodes.map(|node| node.map(|node| node.0));
         self.lines.push(SceneSpring { name: name.to_string(), nodes, points: points.map(Into::into) });
+    }
+
+    /// Shows what a contact touches, in axes of a node or in the world; each is shown once.
+    pub fn show_surface(&mut self, name: &str, node: Option<NodeId>, surface: Surface, frame: &Pose) {
+        let geometry = match surface {
+            Surface::Plane => None,
+            // A point has no size to be seen.
+            Surface::Sphere { radius } if radius <= 0.0 => return,
+            Surface::Sphere { radius } => Some(Geometry::Sphere { radius }),
+            Surface::Box { half_size } => Some(Geometry::Box { size: (2.0 * half_size).into() }),
+            Surface::Cylinder { radius, half_length } => {
+                Some(Geometry::Cylinder { radius, length: 2.0 * half_length })
+            }
+            Surface::Capsule { radius, half_length } => {
+                Some(Geometry::Capsule { radius, length: 2.0 * half_length })
+            }
+        };
+        let (name, node, frame) = (name.to_owned(), node.map(|node| node.0), scene_frame(frame));
+        let is_same =
+            |other: &SceneSurface| (&other.geometry, other.node, other.frame) == (&geometry, node, frame);
+        if !self.surfaces.iter().any(is_same) {
+            self.surfaces.push(SceneSurface { name, node, geometry, frame });
+        }
     }
 
     /// The shape that the model gives a body, if it is one.
@@ -103,16 +128,11 @@ impl Machine {
             springs: self.registries.appearance.lines.clone(),
             arrows: self.signals().recorded().iter().filter_map(scene_arrow).collect(),
             ground: markers(self.frames().ground_markers()),
+            surfaces: self.registries.appearance.surfaces.clone(),
         }
     }
 
-    fn scene_body(
-        &self,
-        node: NodeId,
-        look: &Look,
-        attached: Vec<Vector3>,
-        size: f64,
-    ) -> Option<SceneBody> {
+    fn scene_body(&self, node: NodeId, look: &Look, attached: Vec<Vector3>, size: f64) -> Option<SceneBody> {
         let body = self.frames().body_of(node)?;
         let mut shapes: Vec<SceneShape> = match look.shapes.as_slice() {
             [] => default_shapes(body, attached, size),

@@ -8,7 +8,8 @@ use crate::machine::sensor::{BodyMomentum, FrameSensor, NamedSensor, SensorFrame
 use crate::machine::shape::{Look, SeenShape};
 use crate::machine::{BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, placement};
 use crate::model::{
-    Dimension, Key, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind, name,
+    Dimension, Key, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference,
+    ValueKind, name,
 };
 use crate::part::shape::{self, Weight};
 use crate::system::Stated;
@@ -170,7 +171,8 @@ struct Matter {
 
 /// Mass and inertia as given, or those of shapes, with lumps.
 fn matter(reader: &PartReader) -> Result<Matter, ModelErrors> {
-    let mut look = Look { colour: shape::colour(reader)?, visible: reader.boolean("visible")?, ..Look::default() };
+    let mut look =
+        Look { colour: shape::colour(reader)?, visible: reader.boolean("visible")?, ..Look::default() };
     if reader.boolean("massless")? {
         // Reading nothing else lets `finish` refuse a mass that would have no effect.
         let (mass, inertia, centre) = (0.0, Matrix3::zeros(), Vector3::zeros());
@@ -211,7 +213,11 @@ fn matter(reader: &PartReader) -> Result<Matter, ModelErrors> {
     weights.extend(lumps);
     let Weight { mass, centre, inertia } = Weight::sum(&weights);
     if only_lumps && inertia.symmetric_eigenvalues().min() <= 1e-12 * inertia.trace() {
-        let error = reader.unsuitable("lumps", "at three points at least that lie on no line", "an inertia that is not");
+        let error = reader.unsuitable(
+            "lumps",
+            "at three points at least that lie on no line",
+            "an inertia that is not",
+        );
         return Err(error.with_hint("add a lump, or give the body `mass` and `inertia`").into());
     }
     Ok(Matter { mass, inertia, centre, look })

@@ -33,6 +33,21 @@ pub struct Scene {
     pub arrows: Vec<SceneArrow>,
     /// Named frames on the ground.
     pub ground: Vec<SceneMarker>,
+    /// What bodies touch: the ground, and shapes that the model gives to contacts alone.
+    pub surfaces: Vec<SceneSurface>,
+}
+
+/// What contacts touch where no body looks like it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SceneSurface {
+    /// Name of the contact.
+    pub name: String,
+    /// The node that carries it; the ground if absent.
+    pub node: Option<usize>,
+    /// What it is; the plane z = 0 if absent.
+    pub geometry: Option<Geometry<SceneMesh>>,
+    /// Its frame in axes of the node, or in the world.
+    pub frame: SceneFrame,
 }
 
 /// One node of the scene.
@@ -282,6 +297,8 @@ impl Scene {
             && self.joints.iter().flat_map(|joint| &joint.nodes).flatten().all(known)
             && self.springs.iter().flat_map(|spring| &spring.nodes).flatten().all(known)
             && self.arrows.iter().flat_map(|arrow| &arrow.node).all(known)
+            && self.surfaces.iter().flat_map(|surface| &surface.node).all(known)
+            && !self.surfaces.iter().any(|surface| matches!(surface.geometry, Some(Geometry::Mesh(_))))
     }
 
     /// The scene as JSON with a final line end.

@@ -435,9 +435,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
         let mut found = Vec::with_capacity(self.angles.len());
         for sensor in self.machine.signals().recorded() {
             let first = found.len();
-            found.extend(
-                sensor.angles(&reading, |index| guess(first + index, self.angles[first + index])),
-            );
+            found.extend(sensor.angles(&reading, |index| guess(first + index, self.angles[first + index])));
         }
         found
     }
@@ -517,6 +515,19 @@ impl Moment<'_> {
     /// Time that was reached, in s.
     pub fn time(&self) -> f64 {
         self.state.time
+    }
+
+    /// Value of every signal, in the order of [`Machine::channels`], and motion of every node.
+    pub fn record(&self, machine: &Machine) -> (Vec<f64>, Vec<NodeState>) {
+        let system = &machine.system;
+        let point = Recorder::<Trajectory>::point_before(self.state);
+        let reading = Reading { solver: self.solver, ..Reading::new(system, point, &self.balance) };
+        let mut values = Vec::new();
+        for (sensor, angle) in machine.signals().recorded().iter().zip(self.angles) {
+            sensor.read(&reading, *angle, &mut values);
+        }
+        let nodes = (0..system.node_count()).map(|node| node_state(system, NodeId(node), &point));
+        (values, nodes.collect())
     }
 
     /// All that signals need to be read later.
