@@ -13,7 +13,7 @@ export type Geometry =
   | { kind: "frustum"; radii: [number, number]; length: number }
   | { kind: "mesh"; points: [number, number, number][]; triangles: [number, number, number][] };
 
-export type Shape = Geometry & { frame: Frame; made_up: boolean };
+export type Shape = Geometry & { frame: Frame; made_up: boolean; colour?: string };
 
 export interface Marker {
   name: string;
@@ -64,6 +64,14 @@ export interface Arrow {
   signal: string;
 }
 
+/** What contacts touch where no body looks like it; the plane z = 0 without a geometry. */
+export interface Surface {
+  name: string;
+  node: number | null;
+  geometry: Geometry | null;
+  frame: Frame;
+}
+
 export interface SceneData {
   title: string;
   description: string;
@@ -75,6 +83,7 @@ export interface SceneData {
   springs: Spring[];
   arrows: Arrow[];
   ground: Marker[];
+  surfaces?: Surface[];
 }
 
 /** Work of the runs by which an accuracy was found. */
@@ -116,10 +125,22 @@ interface RawGroup {
   error: number;
 }
 
+/** A run that is shown beside the first. */
+interface RawOther {
+  name: string;
+  run: RunData;
+  groups: RawGroup[];
+}
+
 interface RawData {
   format: number;
   run: RunData;
   scene: SceneData;
+  /** What results stand over, if not over the time. */
+  over?: string;
+  /** What the first of several runs is called, and the others. */
+  name?: string;
+  others?: RawOther[];
   frames: { times: string; poses: string; "position-error": number; "rotation-error": number };
   groups: RawGroup[];
   "record-count": number;
@@ -134,6 +155,8 @@ export interface Signal {
 
 export interface Group {
   name: string;
+  /** Which of several runs it belongs to, counted from 0. */
+  run?: number;
   times: Float64Array;
   signals: Signal[];
   error: number;
@@ -158,8 +181,27 @@ export function placeOf(times: Float64Array, time: number): number {
   return low;
 }
 
+/** One of several runs. */
+export interface Other {
+  name: string;
+  run: RunData;
+  groups: Group[];
+}
+
+/** Between the name of a run and that of a signal. */
+const OF_RUN = ":";
+
+/** A signal's name without that of its run. */
+export function baseName({ name, group: { run } }: Signal): string {
+  return run === undefined || run === 0 ? name : name.slice(name.indexOf(OF_RUN) + 1);
+}
+
 export class Recording {
   readonly run: RunData;
+  readonly name: string;
+  readonly others: Other[];
+  /** What all signals stand over, if it is not the time; times are numbers of points then. */
+  readonly over: Signal | undefined;
   readonly scene: SceneData;
   readonly groups: Group[];
   readonly signals = new Map<string, Signal>();
@@ -177,20 +219,38 @@ export class Recording {
     this.poses = new Float32Array(bytes(raw.frames.poses));
     this.positionError = raw.frames["position-error"];
     this.rotationError = raw.frames["rotation-error"];
-    this.groups = raw.groups.map((rawGroup) => {
-      const group: Group = {
-        name: rawGroup.name,
-        times: new Float64Array(bytes(rawGroup.times)),
-        signals: [],
-        error: rawGroup.error,
-      };
-      for (const { name, unit, values } of rawGroup.signals) {
-        const signal = { name, unit, group, values: new Float32Array(bytes(values)) };
-        group.signals.push(signal);
-        this.signals.set(name, signal);
-      }
-      return group;
-    });
+    this.groups = raw.groups.map((group) => this.group(group, 0, ""));
+    this.name = raw.name ?? "";
+    this.others = (raw.others ?? []).map(({ name, run, groups }, index) =>
+      ({ name, run, groups: groups.map((group) => this.group(group, index + 1, `${name}${OF_RUN}`)) }));
+    this.over = raw.over === undefined ? undefined : this.signals.get(raw.over);
+  }
+
+  private group(raw: RawGroup, run: number, prefix: string): Group {
+    const group: Group = { name: raw.name, run, times: new Float64Array(bytes(raw.times)), signals: [], error: raw.error };
+    for (const { name, unit, values } of raw.signals) {
+      const signal = { name: prefix + name, unit, group, values: new Float32Array(bytes(values)) };
+      group.signals.push(signal);
+      this.signals.set(signal.name, signal);
+    }
+    return group;
+  }
+
+  /** What other runs have of a signal of the first: the same name in the same unit. */
+  alike({ name, unit }: Signal): Signal[] {
+    return this.others.flatMap((other) => this.signals.get(`${other.name}${OF_RUN}${name}`) ?? []).filter((signal) => signal.unit === unit);
+  }
+
+  /** From the first time of all runs to the last. */
+  get span(): [number, number] {
+    const times = this.others.flatMap(({ groups }) => groups.slice(0, 1).map((group) => group.times));
+    return [Math.min(this.start, ...times.map((one) => one[0])), Math.max(this.end, ...times.map((one) => one[one.length - 1]))];
+  }
+
+  /** A moment in words. */
+  moment(time: number, digits?: number): string {
+    const write = (value: number): string => (digits === undefined ? String(Number(value.toPrecision(4))) : value.toFixed(digits));
+    return this.over ? `load factor ${written(Number(this.valueAt(this.over, time).toPrecision(4)))}` : `${write(time)} s`;
   }
 
   static read(): Recording {
@@ -219,6 +279,8 @@ export class Recording {
   /** Value of a signal at a time, straight between points. */
   valueAt(signal: Signal, time: number): number {
     const { times } = signal.group;
+    // Runs may be of different lengths, and none has values beyond its end.
+    if (this.others.length > 0 && !(time >= times[0] && time <= times[times.length - 1])) return NaN;
     const at = placeOf(times, time);
     const value = signal.values[at];
     if (at + 1 >= times.length || time <= times[at]) return value;

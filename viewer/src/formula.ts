@@ -158,7 +158,7 @@ class Parser {
   /** The longest known name that stands here, else the whole word. */
   private name(): string {
     const rest = this.rest();
-    const word = /^[\p{L}_][\p{L}\p{N}_.-]*/u.exec(rest)?.[0].replace(/[.-]+$/, "");
+    const word = /^[\p{L}_][\p{L}\p{N}_.:-]*/u.exec(rest)?.[0].replace(/[.:-]+$/, "");
     if (!word) throw new FormulaError(rest === "" ? "the formula ends too early" : `what is “${rest}”?`);
     let name = word;
     for (let end = word.length; end > 0; end = Math.max(word.lastIndexOf("-", end - 1), word.lastIndexOf(".", end - 1))) {

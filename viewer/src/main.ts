@@ -28,9 +28,19 @@ function header(): HTMLElement {
         el("span", { class: `chip ${run.status}` }, STATUS[run.status] ?? run.status),
         run.verdict === "doubtful" ? el("a", { class: "chip warned", href: "#facts", title: "Something casts doubt on the result: see the warnings" }, "doubtful") : null,
         run.warnings.length > 0 ? el("a", { class: "chip warned", href: "#facts" }, run.warnings.length === 1 ? "1 warning" : `${run.warnings.length} warnings`) : null,
-        el("span", {}, model), el("span", {}, recording.modes ? `${recording.modes.length} modes` : `${written(recording.start)} s to ${written(recording.end)} s`),
+        el("span", {}, model), el("span", {}, extent()),
+        ...recording.others.map(({ name, run: other }, index) => el("span", { class: "run" }, el("i", { class: `swatch r${index + 1}` }), name,
+          other.status !== "done" ? `, ${STATUS[other.status] ?? other.status}` : other.verdict === "doubtful" ? ", doubtful" : "")),
         el("span", {}, `Kreisel ${run.version}`))),
     theme);
+}
+
+/** What the page goes through. */
+function extent(): string {
+  const { modes, over, start, end, recordCount } = recording;
+  if (modes) return `${modes.length} modes`;
+  if (over) return recordCount === 1 ? `in equilibrium at the ${recording.moment(start)}` : `${recordCount} equilibria up to the ${recording.moment(end)}`;
+  return `${written(start)} s to ${written(end)} s`;
 }
 
 function toolbar(stage: Stage): HTMLElement {
@@ -73,14 +83,14 @@ function transport(): HTMLElement {
   } });
   const readout = el("output", { id: "readout", for: "time" });
   const speed = el("select", { "aria-label": "Speed", title: "Speed", id: "speed", change: () => clock.setSpeed(Number(speed.value)) },
-    ...clock.speeds.map((value) => el("option", { value: String(value) }, `× ${value}`)));
+    ...clock.speeds.map((value) => el("option", { value: String(value) }, recording.over ? `${value} /s` : `× ${value}`)));
   let wasPlaying: boolean | null = null;
   const refresh = (): void => {
     const part = clock.end > clock.start ? (clock.time - clock.start) / (clock.end - clock.start) : 0;
     slider.value = String(Math.round(part * 100000));
     slider.style.setProperty("--part", `${(100 * part).toFixed(2)}%`);
-    slider.setAttribute("aria-valuetext", `${written(clock.time)} seconds`);
-    readout.textContent = recording.modes ? `${(360 * (clock.time - clock.start)).toFixed(0)}°` : `${clock.time.toFixed(digits)} s`;
+    slider.setAttribute("aria-valuetext", recording.over ? recording.moment(clock.time) : `${written(clock.time)} seconds`);
+    readout.textContent = recording.modes ? `${(360 * (clock.time - clock.start)).toFixed(0)}°` : recording.moment(clock.time, digits);
     speed.value = String(clock.speed);
     if (wasPlaying === clock.playing) return;
     wasPlaying = clock.playing;
@@ -91,7 +101,7 @@ function transport(): HTMLElement {
   const digits = Math.min(9, Math.max(2, 4 - Math.floor(Math.log10(Math.max(1e-9, clock.end - clock.start)))));
   clock.onChange(refresh);
   refresh();
-  return el("div", { class: "transport", role: "group", "aria-label": "Time" },
+  return el("div", { class: "transport", role: "group", "aria-label": recording.over ? "Load factor" : "Time", "data-still": clock.end <= clock.start },
     el("div", { class: "buttons" },
       button("first", "To the start", () => clock.set(clock.start)), button("back", "One frame back", () => clock.step(-1)), play,
       button("forward", "One frame on", () => clock.step(1)), button("last", "To the end", () => clock.set(clock.end))),
@@ -124,7 +134,7 @@ function faster(direction: number): void {
 }
 
 let stage: Stage | null = null;
-const saver = new Saver(clock, () => stage, recording.modelFile.replace(/\.[^.]*$/, "") || "run");
+const saver = new Saver(clock, () => stage, recording.modelFile.replace(/\.[^.]*$/, "") || "run", (time) => (recording.over ? "" : "t = ") + recording.moment(time));
 const picture = el("div", { class: "view" });
 const side = el("aside", { class: "panel card", "aria-label": "Parts", id: "parts" });
 const plotBox = el("section", { class: "plots", id: "plots", "aria-label": "Plots" });
@@ -172,7 +182,38 @@ function setDark(wanted: boolean): void {
 }
 setDark(matchMedia("(prefers-color-scheme: dark)").matches);
 
-// For tests and for the curious.
-Object.assign(window, { kreisel: { recording, clock, stage, panel, plots, setDark } });
+/** What a reader has set, for a page that takes the place of this one while a run goes on. */
+interface View {
+  dark: boolean;
+  playing: boolean;
+  speed: number;
+  time: number;
+  scroll: number;
+  part: string | null;
+  camera: [number[], number[]] | null;
+  layers: [Layer, boolean][];
+  range: [number, number] | null;
+}
+
+const view = {
+  keep: (): View => ({
+    dark, playing: clock.playing, speed: clock.speed, time: clock.time, scroll: window.scrollY, part: panel.selected,
+    camera: stage?.view ?? null, layers: stage ? (Object.entries(stage.layers) as [Layer, boolean][]) : [], range: plots?.zoom ?? null,
+  }),
+  restore: (kept: View): void => {
+    setDark(kept.dark);
+    clock.setSpeed(kept.speed);
+    clock.set(kept.time);
+    if (!kept.playing) clock.pause();
+    panel.select(kept.part);
+    if (stage && kept.camera) stage.view = kept.camera;
+    for (const [layer, shown] of kept.layers) if (stage?.layers[layer] !== shown) document.querySelector<HTMLElement>(`[data-layer="${layer}"]`)?.click();
+    if (kept.range) plots?.setZoom(kept.range);
+    window.scrollTo({ top: kept.scroll, behavior: "instant" });
+  },
+};
+
+// For tests, for the frame of a run that goes on, and for the curious.
+Object.assign(window, { kreisel: { recording, clock, stage, panel, plots, setDark, view } });
 document.documentElement.dataset.ready = "true";
 if (!matchMedia("(prefers-reduced-motion: reduce)").matches) clock.play();

@@ -3,7 +3,7 @@
 import uPlot from "uplot";
 import type { Clock } from "./clock";
 import type { Group, Recording, Signal } from "./data";
-import { unitText, written } from "./data";
+import { baseName, unitText, written } from "./data";
 import { download, el } from "./dom";
 import { commonTimes } from "./formula";
 import { chartHeight, decades, isPower, LEAST, padded, tick } from "./scales";
@@ -24,6 +24,9 @@ export interface Host {
 
 type View = "time" | "spectrum" | "over";
 
+/** Lines of the first run, and of those beside it. */
+const DASHES: number[][] = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
+
 export class Plot {
   readonly card: HTMLElement;
   private chart?: uPlot;
@@ -39,6 +42,8 @@ export class Plot {
   private pointer: number | null = null;
   private stale = false;
   private isSpectrum = false;
+  /** For each signal the number of its colour, which it shares with those of the same name in other runs. */
+  private readonly tints: number[];
   /** Largest size of each unit's signals; what is tiny beside it is round-off. */
   private readonly largest = new Map<string, number>();
   visible = false;
@@ -51,7 +56,9 @@ export class Plot {
     tools: HTMLElement[] = [],
   ) {
     for (const signal of spec.signals) this.largest.set(signal.unit, Math.max(this.largest.get(signal.unit) ?? 0, largestOf(signal)));
-    this.marks = spec.over ? spec.signals.map((_, index) => el("div", { class: `mark s${index % LIGHT.length}`, "aria-hidden": "true" })) : [];
+    const bases = [...new Set(spec.signals.map(baseName))];
+    this.tints = spec.signals.map((signal) => bases.indexOf(baseName(signal)) % LIGHT.length);
+    this.marks = spec.over ? this.tints.map((tint) => el("div", { class: `mark s${tint}`, "aria-hidden": "true" })) : [];
     const name = spec.title || "your plot";
     this.spectrumButton = el("button", { type: "button", class: "small", "aria-pressed": "false", title: "Amplitudes over frequency, of the time that is seen", "aria-label": `Spectrum of ${name}`,
       click: () => this.setSpectrum(!this.isSpectrum) }, "Spectrum");
@@ -70,9 +77,12 @@ export class Plot {
 
   private row(signal: Signal, index: number): HTMLElement {
     const { title } = this.spec;
-    const short = title !== "" && signal.name.toLowerCase().startsWith(`${title.toLowerCase()}.`) ? signal.name.slice(title.length + 1) : signal.name;
+    const name = baseName(signal);
+    const short = title !== "" && name.toLowerCase().startsWith(`${title.toLowerCase()}.`) ? name.slice(title.length + 1) : name;
+    const run = signal.group.run ?? 0;
+    const runName = this.recording.others.length > 0 && signal.group.run !== undefined ? (this.recording.others[run - 1]?.name ?? this.recording.name) : "";
     const button = el("button", { type: "button", class: "name", "aria-pressed": "true", title: `${signal.name}: show or hide`, click: () => this.toggle(index, button) },
-      el("i", { class: `swatch s${index % LIGHT.length}` }), el("span", {}, short), el("small", {}, unitText(signal.unit)));
+      el("i", { class: `swatch s${this.tints[index]} r${run % DASHES.length}` }), el("span", {}, short), el("small", {}, [unitText(signal.unit), runName].filter(Boolean).join(", ")));
     const cells = Array.from({ length: 5 }, (_, column) => el("td", { class: column === 0 ? "value" : "" }));
     this.cells.push(cells);
     return el("tr", { class: "series", "data-signal": signal.name }, el("th", { scope: "row" }, button), ...cells);
@@ -83,7 +93,7 @@ export class Plot {
   }
 
   private writeHead(): void {
-    const words = this.view === "spectrum" ? ["here", "peak", "at Hz", "", ""] : ["now", "min", "max", "mean", "RMS"];
+    const words = this.view === "spectrum" ? ["here", "peak", "at Hz", "", ""] : this.recording.over ? ["now", "min", "max", "", ""] : ["now", "min", "max", "mean", "RMS"];
     this.head.replaceChildren(el("td", {}), ...words.map((word) => el("th", { scope: "col" }, word)));
   }
 
@@ -121,7 +131,7 @@ export class Plot {
     else {
       const signals = this.spec.over ? [this.spec.over, ...this.spec.signals] : this.ordered();
       const times = Array.from(commonTimes([...new Set(signals.map((signal) => signal.group))]));
-      [head, table] = [["time [s]", ...signals.map(label)],
+      [head, table] = [[this.recording.over ? "point" : "time [s]", ...signals.map(label)],
         [times, ...(this.spec.over ? signals.map((signal) => times.map((time) => this.recording.valueAt(signal, time))) : this.data().slice(1) as (number | null)[][])]];
     }
     const rows = Array.from(table[0], (_, row) => table.map((column) => column[row] ?? "").join(","));
@@ -202,8 +212,8 @@ export class Plot {
         : { y: false, points: { size: 6 }, drag: { x: true, y: false, setScale: true }, ...(view === "time" ? { sync: { key: "kreisel", scales: ["x", null] } } : {}) },
       scales: { x: { time: false, ...(over ? { range: padded } : {}) }, ...Object.fromEntries(units.map((unit) => [scale(unit), { distr: log ? 3 : 1, range: log ? decades : padded }])) },
       series: [{}, ...this.ordered().map((signal) => ({
-        label: signal.name, scale: scale(signal.unit), stroke: colours[signals.indexOf(signal) % colours.length],
-        width: 1.6, points: { show: false }, spanGaps: log || signals.some((other) => other.group !== signal.group),
+        label: signal.name, scale: scale(signal.unit), stroke: colours[this.tints[signals.indexOf(signal)]],
+        width: 1.6, dash: DASHES[(signal.group.run ?? 0) % DASHES.length], points: { show: false }, spanGaps: log || signals.some((other) => other.group !== signal.group),
         show: !this.hidden.has(signals.indexOf(signal)),
         ...(over ? { facets: [{ scale: "x", auto: true }, { scale: scale(signal.unit), auto: true }], paths: path } : {}),
       }))],
@@ -315,7 +325,7 @@ export class Plot {
       } else {
         const { min, max, mean, rms } = summary(this.recording, signal, from, to);
         const noise = ZERO * this.largest.get(signal.unit)!;
-        values = [min, max, mean, rms].map((value) => (Math.abs(value) <= noise ? 0 : value));
+        values = (this.recording.over ? [min, max] : [min, max, mean, rms]).map((value) => (Math.abs(value) <= noise ? 0 : value));
       }
       cells.forEach((cell, column) => {
         cell.textContent = column < values.length ? short(values[column]) : "";

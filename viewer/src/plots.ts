@@ -28,7 +28,7 @@ export class Plots implements Host {
   private readonly answer = el("div", { class: "answer", role: "status", id: "answer" });
 
   constructor(private readonly recording: Recording, private readonly clock: Clock, box: HTMLElement) {
-    this.range = [recording.start, recording.end];
+    this.range = recording.span;
     this.observer = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) {
         const plot = this.all.find((candidate) => candidate.card === target);
@@ -129,7 +129,7 @@ export class Plots implements Host {
     return el("div", { class: "plot-tools" },
       el("label", { for: "filter-plots", class: "find" }, "Find ", filter),
       el("label", { for: "add-signal" }, "Compare ", input), names,
-      el("button", { type: "button", class: "small", title: "Show the whole time in all plots", click: () => this.resetZoom() }, "Whole time"));
+      this.recording.over ? null : el("button", { type: "button", class: "small", title: "Show the whole time in all plots", click: () => this.resetZoom() }, "Whole time"));
   }
 
   /** A name chosen from the list is taken at once; what is typed may go on. */
@@ -164,7 +164,7 @@ export class Plots implements Host {
       this.observer.unobserve(before.card);
       this.all.splice(this.all.indexOf(before), 1);
     }
-    const spec: Spec = { title: "", section: "Sensors", signals: own.signals, over: own.over, log: false };
+    const spec: Spec = { title: "", section: "Sensors", signals: own.signals, over: own.over ?? this.recording.over, log: false };
     const plot = new Plot(spec, this.recording, this.clock, this, this.ownTools(own));
     if (before) before.card.replaceWith(plot.card);
     else this.ownBox.prepend(plot.card);
@@ -174,7 +174,7 @@ export class Plots implements Host {
   }
 
   private ownTools(own: Own): HTMLElement[] {
-    const over = el("input", { type: "text", list: "signal-names", class: "over", placeholder: "time", autocomplete: "off", title: "What stands to the right: time, a signal, or arithmetic of signals" });
+    const over = el("input", { type: "text", list: "signal-names", class: "over", placeholder: this.recording.over?.name ?? "time", autocomplete: "off", title: "What stands to the right: time, a signal, or arithmetic of signals" });
     over.value = own.over?.name ?? "";
     const take = (): void => {
       const text = over.value.trim() === "time" ? "" : over.value.trim();
@@ -207,13 +207,25 @@ export class Plots implements Host {
   zoomed(source: Plot, low: number | null, high: number | null): void {
     if (this.zooming || low === null || high === null) return;
     this.zooming = true;
-    this.range = [Math.max(low, this.recording.start), Math.min(high, this.recording.end)];
+    const [start, end] = this.recording.span;
+    this.range = [Math.max(low, start), Math.min(high, end)];
     for (const plot of this.all) if (plot !== source && plot.isDrawn) plot.zoom(low, high);
     this.zooming = false;
   }
 
+  /** The stretch of time that was chosen, if one was. */
+  get zoom(): [number, number] | null {
+    const [start, end] = this.recording.span;
+    return this.range[0] > start || this.range[1] < end ? this.range : null;
+  }
+
+  setZoom(range: [number, number]): void {
+    this.range = range;
+    this.all.forEach((plot) => plot.zoom(...range));
+  }
+
   private resetZoom(): void {
-    this.range = [this.recording.start, this.recording.end];
+    this.range = this.recording.span;
     this.all.forEach((plot) => plot.zoom(...this.range));
   }
 

@@ -20,7 +20,7 @@ export class Saver {
   private readonly film: HTMLButtonElement;
   private isFilming = false;
 
-  constructor(private readonly clock: Clock, private readonly stage: () => Stage | null, private readonly name: string) {
+  constructor(private readonly clock: Clock, private readonly stage: () => Stage | null, private readonly name: string, private readonly moment: (time: number) => string) {
     this.film = el("button", { type: "button", id: "save-video", click: () => void this.saveVideo() }, "Video of the run");
     const menu = el("details", { class: "menu" }, el("summary", { class: "small", id: "save" }, "Save"),
       el("div", { class: "card choices" },
@@ -53,7 +53,7 @@ export class Saver {
   }
 
   private caption(): string {
-    return `t = ${Number(this.clock.time.toPrecision(4))} s`;
+    return this.moment(this.clock.time);
   }
 
   /** Draws the run picture by picture, however long each takes, and shows it at the chosen speed. */

@@ -22,12 +22,21 @@ export function specs(recording: Recording): Spec[] {
   const usual = recording.groups.findIndex((group) => group.name === "solver");
   const all = recording.groups.flatMap((group, place): Spec[] => {
     if (group.name === "energy") return energySpecs(group);
-    if (group.name === "constraint") return [{ title: "Constraint residuals", section: "Quality", signals: group.signals, log: true }];
+    if (group.name === "constraint") return [{ title: "Constraint residuals", section: "Quality", signals: group.signals, log: !recording.over }];
     if (group.name === "solver") return [{ title: "Steps: size, Newton iterations, steps taken back", section: "Quality", signals: group.signals, log: false }];
     const isOwn = usual >= 0 && place > usual;
     return [{ title: group.name, section: isOwn ? "Sensors" : sectionOf(recording, group), signals: group.signals, log: false }];
   });
-  return all.sort((a, b) => SECTIONS.indexOf(a.section) - SECTIONS.indexOf(b.section));
+  // Over the load factor nothing was stepped.
+  const shown = recording.over ? all.filter(({ signals }) => signals[0] !== recording.over && signals[0].group.name !== "solver") : all;
+  for (const spec of shown) {
+    spec.over = recording.over;
+    // At rest there are no rates, and most plots have something else to show.
+    const resting = spec.signals.filter(({ unit }) => !/\/s(\^2)?$/.test(unit));
+    if (recording.over && resting.length > 0) spec.signals = resting;
+    spec.signals = [...spec.signals, ...[...recording.others.keys()].flatMap((other) => spec.signals.flatMap((signal) => recording.alike(signal).filter(({ group }) => group.run === other + 1)))];
+  }
+  return shown.sort((a, b) => SECTIONS.indexOf(a.section) - SECTIONS.indexOf(b.section));
 }
 
 function sectionOf({ scene }: Recording, { name, signals }: Group): Section {

@@ -6,7 +6,7 @@ import { Line2 } from "three/addons/lines/Line2.js";
 import { LineGeometry } from "three/addons/lines/LineGeometry.js";
 import { LineMaterial } from "three/addons/lines/LineMaterial.js";
 import { BeamMesh } from "./beam";
-import type { Frame, Joint, Recording, Signal } from "./data";
+import type { Frame, Joint, Recording, Signal, Surface } from "./data";
 import { placeOf } from "./data";
 import { el } from "./dom";
 import { bodyColours } from "./families";
@@ -55,6 +55,7 @@ export class Stage {
   private readonly jointGroup: three.Object3D[] = [];
   private readonly beams: BeamMesh[] = [];
   private readonly axes: three.Object3D[] = [];
+  readonly surfaces: three.Mesh[] = [];
   private readonly springs: { mesh: three.Mesh; rest: number; nodes: (number | null)[]; points: three.Vector3[] }[] = [];
   private readonly rods: { mesh: three.Mesh; nodes: (number | null)[]; points: three.Vector3[] }[] = [];
   private readonly arrows: Record<"forces" | "reactions", MovingArrow[]> = { forces: [], reactions: [] };
@@ -77,6 +78,8 @@ export class Stage {
   private dark = false;
   private pending = false;
   private isHeld = false;
+  /** Whether the reader has chosen from where to look. */
+  private isTurned = false;
   private pointer: three.Vector2 | null = null;
 
   constructor(readonly recording: Recording, readonly box: HTMLElement) {
@@ -94,10 +97,12 @@ export class Stage {
     this.controls = new OrbitControls(this.camera, this.canvas);
     this.controls.enableDamping = false;
     this.controls.addEventListener("change", () => this.request());
+    this.controls.addEventListener("start", () => { this.isTurned = true; });
     this.build();
     this.measure();
     for (const beam of this.beams) beam.draw(0.012 * this.radius);
     this.addGround();
+    this.addSurfaces();
     this.addJoints();
     this.addSprings();
     this.addArrows();
@@ -131,7 +136,7 @@ export class Stage {
       const colour = this.colours[index];
       const node = this.nodes[body.node];
       for (const shape of body.shapes) {
-        const material = new three.MeshLambertMaterial({ color: colour, vertexColors: true });
+        const material = new three.MeshLambertMaterial({ color: shape.colour ?? colour, vertexColors: true });
         const mesh = new three.Mesh(geometryOf(shape), material);
         applyFrame(mesh, shape.frame);
         mesh.castShadow = mesh.receiveShadow = true;
@@ -190,7 +195,8 @@ export class Stage {
 
   private addGround(): void {
     const height = Math.min(...[this.bounds.min, this.bounds.max].map((corner) => corner.dot(this.up)));
-    const below = height - 0.04 * this.radius;
+    const floor = this.floor();
+    const below = floor === null ? height - 0.04 * this.radius : floor - 1e-3 * this.radius;
     const raw = (2 * this.radius) / 8;
     const power = 10 ** Math.floor(Math.log10(raw));
     this.gridStep = power * ([1, 2, 5, 10].find((factor) => factor * power >= raw) ?? 10);
@@ -212,6 +218,65 @@ export class Stage {
     this.grid = ground;
     this.scene.add(ground);
     this.addAxes();
+  }
+
+  /** The highest level plane below everything: the grid lies on it. */
+  private floor(): number | null {
+    const height = Math.min(...[this.bounds.min, this.bounds.max].map((corner) => corner.dot(this.up)));
+    const level = this.planes().filter((plane) => this.isLevel(plane)).map(({ frame }) => new three.Vector3(...frame.position).dot(this.up));
+    // Parts sink a little into what they lie on.
+    const under = level.filter((place) => place < height + 0.05 * this.radius && place > height - 4 * this.radius);
+    return under.length > 0 ? Math.max(...under) : null;
+  }
+
+  private planes(): Surface[] {
+    return (this.recording.scene.surfaces ?? []).filter(({ node, geometry }) => node === null && geometry === null);
+  }
+
+  private isLevel({ frame: { rotation: [w, x, y, z] } }: Surface): boolean {
+    return new three.Vector3(0, 0, 1).applyQuaternion(new three.Quaternion(x, y, z, w)).dot(this.up) > 0.999;
+  }
+
+  /** What is touched: walls as thin sheets through the machine, other shapes as they are. */
+  private addSurfaces(): void {
+    for (const surface of this.recording.scene.surfaces ?? []) {
+      if (surface.geometry === null && surface.node === null && this.isLevel(surface) && this.floor() !== null) continue;
+      const sheet = surface.geometry === null;
+      // A wall is seen from its free side alone, so that none hides the machine.
+      const material = new three.MeshLambertMaterial({ color: "#8e99a6", ...(sheet ? { transparent: true, opacity: 0.3, depthWrite: false } : { vertexColors: true }) });
+      const mesh = new three.Mesh(surface.geometry === null ? new three.BufferGeometry() : geometryOf(surface.geometry), material);
+      applyFrame(mesh, surface.frame);
+      if (sheet) mesh.geometry = this.sheet(mesh, surface);
+      else mesh.castShadow = mesh.receiveShadow = true;
+      mesh.userData.part = surface.name;
+      mesh.userData.surface = sheet ? "plane" : surface.geometry!.kind;
+      (surface.node === null ? this.world : this.nodes[surface.node]).add(mesh);
+      this.surfaces.push(mesh);
+    }
+  }
+
+  /** A plane where the machine is, wherever its frame happens to stand, as far as no other plane of the ground cuts it off. */
+  private sheet(mesh: three.Object3D, surface: Surface): three.BufferGeometry {
+    const inside = mesh.quaternion.clone().invert();
+    const from = this.centre.clone().sub(mesh.position).applyQuaternion(inside);
+    const size = 1.2 * this.radius;
+    let corners = [[-1, -1], [1, -1], [1, 1], [-1, 1]].map(([x, y]) => new three.Vector3(from.x + x * size, from.y + y * size, 0));
+    for (const other of surface.node === null ? this.planes() : []) {
+      if (other === surface) continue;
+      const { position, rotation: [w, x, y, z] } = other.frame;
+      const normal = new three.Vector3(0, 0, 1).applyQuaternion(new three.Quaternion(x, y, z, w)).applyQuaternion(inside);
+      const height = (point: three.Vector3): number => normal.dot(point) - normal.dot(new three.Vector3(...position).sub(mesh.position).applyQuaternion(inside));
+      const kept = corners.flatMap((corner, index) => {
+        const next = corners[(index + 1) % corners.length];
+        const [a, b] = [height(corner), height(next)];
+        return [...(a >= 0 ? [corner] : []), ...(a * b < 0 ? [corner.clone().lerp(next, a / (a - b))] : [])];
+      });
+      // One that would cut all of it away lies on the same place.
+      if (kept.length > 2) corners = kept;
+    }
+    const shape = new three.BufferGeometry().setFromPoints(corners.slice(1, -1).flatMap((corner, index) => [corners[0], corner, corners[index + 2]]));
+    shape.computeVertexNormals();
+    return shape;
   }
 
   /** Axes of the world, with letters that are as large from afar. */
@@ -440,8 +505,22 @@ export class Stage {
     this.camera.far = distance * 40;
     this.controls.target.copy(this.centre);
     this.controls.update();
+    this.isTurned = view !== "auto";
     if (this.followed !== null) this.follow(this.followed);
     this.request();
+  }
+
+  /** Place and target of the camera, if the reader chose them. */
+  get view(): [number[], number[]] | null {
+    return this.isTurned ? [this.camera.position.toArray(), this.controls.target.toArray()] : null;
+  }
+
+  set view(view: [number[], number[]] | null) {
+    if (!view) return;
+    this.isTurned = true;
+    this.camera.position.fromArray(view[0]);
+    this.controls.target.fromArray(view[1]);
+    this.controls.update();
   }
 
   /** How far off all corners of everything seen are in the picture, with a margin for the tools above it. */

@@ -8,8 +8,9 @@ import { pathToFileURL } from "node:url";
 import validator from "gltf-validator";
 import { launch, open } from "./chromium.mjs";
 import { checkLayout, checkOpening, checkOrder } from "./layout.mjs";
-import { checkColours, checkScene, checkShadows, checkSizes, checkTexts } from "./picture.mjs";
+import { checkColours, checkScene, checkShadows, checkSizes, checkSurfaces, checkTexts } from "./picture.mjs";
 import { checkModes } from "./modes.mjs";
+import { checkOverlay, checkStatic } from "./others.mjs";
 import { checkCompare, checkNumbers, checkRates } from "./plots.mjs";
 import { checkLacking, checkSave } from "./save.mjs";
 import { differing, interpolate, parsed, picture, readCsv, setTime } from "./tools.mjs";
@@ -194,7 +195,8 @@ async function checkGltf(path) {
   assert(report.info.animationCount === 1 && report.info.totalTriangleCount > 0, "no animation or no shape");
 }
 
-const models = readdirSync(folder).filter((name) => name !== "hostile");
+// Folders beside those of models have a test of their own.
+const models = readdirSync(folder).filter((name) => !["hostile", "snap", "short", "both.html"].includes(name));
 const browser = await launch();
 try {
   for (const name of models) await test(`the page of ${name} moves, plots and answers`, () => checkModel(browser, name));
@@ -212,10 +214,13 @@ try {
   await test("the only rate of a joint may be called rate", () => checkRates(browser, folder, "slider-crank-spatial", "bearing", 0.7));
   await test("a face in the light has the colour of its swatch", () => checkColours(browser, folder));
   await test("joints are seen in light and dark, axes have letters", () => checkScene(browser, folder));
+  await test("what is touched is drawn", () => checkSurfaces(browser, folder));
   await test("shadows are soft", () => checkShadows(browser, folder));
   await test("joints and beams are drawn in the size of the machine", () => checkSizes(browser, folder));
   await test("names are code and files have no folders", () => checkTexts(browser, folder));
   await test("modes move one by one", () => checkModes(browser, join(folder, "right-angle-beam", "modes.html")));
+  await test("equilibria move along their path, plotted over the load factor", () => checkStatic(browser, join(folder, "snap")));
+  await test("two runs lie over each other, and what only one has is listed", () => checkOverlay(browser, folder, "heavy-top", "short"));
   await test("a picture and a video of the run are saved", () => checkSave(browser, folder, "heavy-top"));
   await test("without WebGL or codec there is a sentence", () => checkLacking(browser, folder, "heavy-top"));
   for (const name of models) await test(`the animation of ${name} is valid glTF`, () => checkGltf(join(folder, name, "animation.glb")));

@@ -145,3 +145,31 @@ export async function checkTexts(browser, folder) {
   assert.deepEqual(problems, []);
   await close();
 }
+
+/** What is touched: a wall as a sheet through the machine, a bump as it is, a level floor under the grid. */
+export async function checkSurfaces(browser, folder) {
+  const turned = [Math.SQRT1_2, 0, Math.SQRT1_2, 0];
+  const place = changed(folder, "heavy-top", (data) => {
+    const frame = (position, rotation = [1, 0, 0, 0]) => ({ position, rotation });
+    data.scene.surfaces = [
+      { name: "floor", node: null, geometry: null, frame: frame([7, 7, -2]) },
+      { name: "wall", node: null, geometry: null, frame: frame([-1.5, 40, 40], turned) },
+      { name: "bump", node: null, geometry: { kind: "box", size: [0.4, 0.4, 0.2] }, frame: frame([0, 0, -1.9]) },
+    ];
+  });
+  const { page, problems, close } = await open(browser, place);
+  const { shown, floor, wall, seen } = await page.evaluate(() => {
+    const { stage } = window.kreisel;
+    return {
+      shown: stage.surfaces.map((one) => one.userData.surface), floor: stage.grid.position.z, wall: stage.surfaces[0].localToWorld((stage.surfaces[0].geometry.computeBoundingSphere(), stage.surfaces[0].geometry.boundingSphere.center.clone())).toArray(),
+      seen: stage.surfaces.map((one) => { one.geometry.computeBoundingSphere(); return one.geometry.boundingSphere.radius; }),
+    };
+  });
+  assert.deepEqual(shown, ["plane", "box"], "the floor is the grid");
+  assert(floor < -1.99 && floor > -2.01, `the grid lies at ${floor}`);
+  // In its own plane, and where the machine is.
+  assert(Math.abs(wall[0] + 1.5) < 1e-9 && Math.hypot(wall[1], wall[2]) < 5, `${wall}`);
+  assert(Math.abs(seen[1] - Math.hypot(0.2, 0.2, 0.1)) < 1e-6, `${seen}`);
+  assert.deepEqual(problems, []);
+  await close();
+}

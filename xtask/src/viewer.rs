@@ -63,9 +63,28 @@ pub fn browse() -> Result<(), String> {
     let asked =
         ["--vary", "mass=10,20", "--measure", "min(top.position.z)", "--end-time", "10 ms", "--quiet"];
     cargo::kreisel(&[&["sweep", &model, "--out", &out.to_string_lossy()], &asked[..]].concat())?;
+    others(&folder)?;
     let words = output(Command::new("node").arg("viewer/test/browser.mjs").arg(&folder))?;
     say(&words);
+    let mut watch = Command::new("node");
+    watch.arg("viewer/test/watch.mjs").arg(cargo::target().join("debug/kreisel"));
+    say(&output(watch.arg("crates/kreisel-cli/src/command/starter.toml"))?);
     Ok(())
+}
+
+/// A path that snaps through, and two runs in one page of which the second is shorter and has a sensor more.
+fn others(folder: &Path) -> Result<(), String> {
+    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let frame = root().join("models/lee-frame.toml");
+    let way = ["--arc-length", "--factor", "3", "--quiet"];
+    cargo::kreisel(&[&["static", &frame.to_string_lossy(), "--out", &path("snap")], &way[..]].concat())?;
+    let top = root().join("models/heavy-top.toml");
+    let text = fs::read_to_string(&top).map_err(|error| format!("{}: {error}", top.display()))?;
+    let more = folder.with_file_name("short.toml");
+    let sensor = "\n[[sensor]]\nname = \"spin\"\nof = \"top\"\nquantity = \"angular-velocity\"\n";
+    fs::write(&more, text + sensor).map_err(|error| format!("{}: {error}", more.display()))?;
+    run_model(&more, &folder.join("short"), &["--end-time", "0.4", "--step", "1 ms"])?;
+    cargo::kreisel(&["report", &path("heavy-top"), &path("short"), "-o", &path("both.html")])
 }
 
 /// Photographs the reports of some models for the book.
@@ -99,7 +118,7 @@ fn film(folder: &Path) -> Result<(), String> {
 }
 
 /// Pictures at the top of the book's tutorials: name, model, flags of the run, flags of the picture.
-const TUTORIALS: [(&str, &str, &[&str], &[&str]); 5] = [
+const TUTORIALS: [(&str, &str, &[&str], &[&str]); 7] = [
     (
         "swing",
         "crates/kreisel-cli/src/command/starter.toml",
@@ -122,6 +141,13 @@ const TUTORIALS: [(&str, &str, &[&str], &[&str]); 5] = [
         &["--frame", "4", "--frame", "6", "--frame", "8", "--frame", "10", "--view", "top"],
     ),
     ("settling-balls", "models/settling-balls.toml", &["--end-time", "0.2"], &["--strip", "4"]),
+    (
+        "engine",
+        "models/engine.toml",
+        &["--end-time", "10 ms"],
+        &["--frame", "0", "--frame", "0.0025", "--frame", "0.005", "--frame", "0.0075", "--view", "top"],
+    ),
+    ("robot", "models/robot-arm.toml", &["--end-time", "1.2"], &["--strip", "4"]),
     ("rotor", "validation/ross/rotor.toml", &["--end-time", "1 ms"], &["--size", "720,300"]),
 ];
 
@@ -132,6 +158,7 @@ fn tutorials(folder: &Path) -> Result<(), String> {
         let (results, to) = (results.to_string_lossy(), format!("book/src/figures/tutorial-{name}.png"));
         cargo::kreisel(&[&["render", &results, "-o", &to, "--size", "240,200"], picture].concat())?;
     }
+    crane(folder)?;
     let car = folder.join("tutorials/car");
     run_model(&root().join("models/active-suspension.toml"), &car, &["--no-report"])?;
     let ride = ["--sensor", "body-guide.displacement", "--sensor", "wheel-guide.displacement"];
@@ -147,6 +174,22 @@ fn tutorials(folder: &Path) -> Result<(), String> {
     let svg =
         svg.map(|(inside, _)| format!("<svg{inside}</svg>\n")).ok_or("the page of a sweep has no plot")?;
     fs::write(root().join("book/src/figures/tutorial-study.svg"), svg).map_err(|error| error.to_string())
+}
+
+/// The crane of the book with its controller, which stands in Python there, as an expression.
+fn crane(folder: &Path) -> Result<(), String> {
+    const CONTROLLER: &str =
+        "169*(5 - rail.displacement) - 524*rail.displacement-rate - 630*rope.angle + 1585*rope.angle-rate";
+    let path = root().join("models/crane.toml");
+    let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let model = folder.join("crane.toml");
+    fs::write(&model, text.replace("force = \"push\"", &format!("force = \"{CONTROLLER}\"")))
+        .map_err(|error| format!("{}: {error}", model.display()))?;
+    let results = folder.join("tutorials/crane");
+    run_model(&model, &results, &["--no-report", "--end-time", "8"])?;
+    let picture =
+        ["-o", "book/src/figures/tutorial-crane.png", "--size", "240,200", "--strip", "4", "--view", "front"];
+    cargo::kreisel(&[&["render", &results.to_string_lossy()], &picture[..]].concat())
 }
 
 fn install() -> Result<(), String> {

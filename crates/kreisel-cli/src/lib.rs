@@ -7,6 +7,7 @@
 
 pub mod command;
 pub mod figure;
+mod live;
 pub mod output;
 pub mod picture;
 pub mod reproduce;

@@ -67,6 +67,26 @@ fn the_page_of_a_folder_is_the_page_of_its_run() {
 }
 
 #[test]
+fn several_runs_share_a_page_that_is_asked_for_by_name() {
+    let (first, second) = (copy(&ALL), copy(&ALL));
+    let folders = [first.path().to_str().unwrap(), second.path().to_str().unwrap()];
+    let page = first.path().join("both.html");
+    done(first.path(), &["report", folders[0], folders[1], "-o", page.to_str().unwrap()]);
+    let text = fs::read_to_string(&page).unwrap();
+    let one = fs::read_to_string(results().join("report.html")).unwrap();
+    let signal = "\"name\":\"energy.total\"";
+    assert_eq!((one.matches(signal).count(), text.matches(signal).count()), (1, 2));
+    let refused = |arguments: &[&str]| {
+        let output = kreisel(first.path(), arguments);
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, words) = refused(&["report", folders[0], folders[1]]);
+    assert!(code == Some(2) && words.contains("-o both.html"), "{words}");
+    let (code, words) = refused(&[&["report"][..], &[folders[0]; 5], &["-o", "x.html"]].concat());
+    assert!(code == Some(2) && words.contains("at most 4 runs"), "{words}");
+}
+
+#[test]
 fn a_page_made_later_belongs_to_the_run() {
     let folder = copy(&ALL);
     let summary = folder.path().join("run.json");

@@ -197,7 +197,7 @@ fn requests_that_make_no_sense_are_refused_before_anything_is_written() {
 /// What each command leaves behind.
 const FILES: [(&str, &[&str]); 3] = [
     ("run", &["run.json", "trajectory.csv", "trajectory.vtkhdf", "scene.json", "report.html"]),
-    ("static", &["static.json", "static.csv", "static.vtkhdf", "static-scene.json"]),
+    ("static", &["static.json", "static.csv", "static.vtkhdf", "static-scene.json", "static.html"]),
     ("modes", &["modes.json", "modes.csv", "modes.vtkhdf", "mode-shapes.csv", "modes.html"]),
 ];
 

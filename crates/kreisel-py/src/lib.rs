@@ -4,6 +4,7 @@
 //! the text of a model file and the arrays from here into results; so a model in Python means what the same
 //! words mean in a file.
 
+mod dynamics;
 mod error;
 mod function;
 mod guard;
@@ -66,6 +67,9 @@ fn _kreisel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_text, module)?)?;
     module.add_class::<machine::Machine>()?;
     module.add_class::<run::Step>()?;
+    module.add_class::<dynamics::Dynamics>()?;
     module.add_class::<sweep::Sweep>()?;
-    module.add_class::<stepper::Stepper>()
+    module.add_class::<stepper::State>()?;
+    module.add_class::<stepper::Stepper>()?;
+    module.add_function(wrap_pyfunction!(stepper::_stepper_at, module)?)
 }

@@ -14,6 +14,7 @@ use kreisel::run::ResultFiles;
 use kreisel::run::{Record, Sink};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub struct Machine {
     held: Held,
     /// Whether the model calls functions.
     has_functions: bool,
+    /// The arguments of which it was made.
+    recipe: Py<PyTuple>,
 }
 
 #[pymethods]
@@ -36,6 +39,8 @@ impl Machine {
     /// Reads a model: its name in messages, its text, the file it stands for (so that it can include others),
     /// parameters and settings that replace its own, and the functions it calls.
     #[new]
+    #[pyo3(signature = (name, text, path, parameters, settings, functions, initial=Vec::new()))]
+    #[allow(clippy::too_many_arguments, reason = "the parts of a model")]
     fn new(
         py: Python<'_>,
         name: String,
@@ -44,9 +49,18 @@ impl Machine {
         parameters: Vec<(String, String)>,
         settings: HashMap<String, String>,
         functions: Given,
+        initial: Vec<(String, f64)>,
     ) -> PyResult<Self> {
         let has_functions = !functions.is_empty();
+        let given = functions.iter().map(|(name, (function, slopes))| {
+            let slopes = slopes.as_ref().map(|slopes| slopes.clone_ref(py));
+            (name.clone(), (function.clone_ref(py), slopes))
+        });
+        let given: Given = given.collect();
+        let recipe =
+            (&name, &text, &path, &parameters, &settings, given, &initial).into_pyobject(py)?.unbind();
         let (source, failure) = Source::new(name, text, path, parameters, settings, functions)?;
+        let source = source.with_initial(initial);
         let (identity, held) = (source.identity(), source.held.clone());
         // Only what is small comes back to the caller's stack.
         let read = || -> Result<_, Box<ModelErrors>> {
@@ -57,7 +71,7 @@ impl Machine {
         };
         let read = error::reading(py, read)?;
         let (machine, signals, parameters) = read.map_err(|errors| error::model(&errors))?;
-        Ok(Self { machine, signals, identity, parameters, failure, held, has_functions })
+        Ok(Self { machine, signals, identity, parameters, failure, held, has_functions, recipe })
     }
 
     /// The title of the model.
@@ -130,8 +144,8 @@ impl Machine {
     }
 
     /// Starts the machine to be stepped from outside.
-    fn stepper(&self, py: Python<'_>) -> PyResult<Stepper> {
-        Stepper::start(py, &self.machine, &self.failure, &self.held)
+    pub fn stepper(&self, py: Python<'_>) -> PyResult<Stepper> {
+        Stepper::start(py, &self.machine, &self.failure, &self.held, self.recipe.clone_ref(py))
     }
 
     /// Writes a run of this machine that is in memory into a folder, by the same files as a run into it;

@@ -2,7 +2,7 @@
 
 use crate::error;
 use crate::function::{Failure, Given, Held, functions};
-use kreisel::machine::{Functions, Machine, SETTINGS, Setting, SettingTexts};
+use kreisel::machine::{Functions, LedError, LedMachine, Machine, SETTINGS, Setting, SettingTexts};
 use kreisel::model::{Document, ModelErrors};
 use kreisel::part::{self, MachineReader};
 use kreisel::results::ModelIdentity;
@@ -21,6 +21,8 @@ pub struct Source {
     functions: Functions,
     /// The Python objects of its functions.
     pub held: Held,
+    /// Initial coordinates of joints and their rates.
+    initial: Vec<(String, f64)>,
 }
 
 impl Source {
@@ -35,7 +37,13 @@ impl Source {
     ) -> PyResult<(Self, Failure)> {
         let settings = setting_texts(settings)?;
         let (functions, failure, held) = functions(given);
-        Ok((Self { name, text, path, parameters, settings, functions, held }, failure))
+        let initial = Vec::new();
+        Ok((Self { name, text, path, parameters, settings, functions, held, initial }, failure))
+    }
+
+    /// With initial coordinates of joints and their rates in place of those of the model.
+    pub fn with_initial(self, initial: Vec<(String, f64)>) -> Self {
+        Self { initial, ..self }
     }
 
     /// How results name the model.
@@ -58,7 +66,13 @@ impl Source {
     /// The machine of one of its documents.
     pub fn assemble(&self, document: &Document) -> Result<Machine, ModelErrors> {
         let reader = MachineReader::new().with_settings(&self.settings);
-        reader.with_functions(self.functions.clone()).document(document)
+        reader.with_functions(self.functions.clone()).with_initial(&self.initial).document(document)
+    }
+
+    /// The machine with led coordinates.
+    pub fn led(&self, coordinates: Option<&[String]>) -> Result<LedMachine, LedError> {
+        let reader = MachineReader::new().with_settings(&self.settings);
+        reader.with_functions(self.functions.clone()).led(&self.document(&[])?, coordinates)
     }
 
     /// What is given from outside, a text each, as the command says it.

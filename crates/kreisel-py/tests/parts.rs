@@ -64,6 +64,7 @@ fn python_type(value: &ValueKind) -> String {
             format!("Literal[{}]", words.join(", "))
         }
         ValueKind::References(_) => "Sequence[str]".into(),
+        ValueKind::Characteristic(..) => "Law".into(),
         ValueKind::Orientation | ValueKind::Curve(..) | ValueKind::Table(_) => "Table".into(),
         ValueKind::Law(_) | ValueKind::Signal(_) => "Law".into(),
         ValueKind::Law3(_) | ValueKind::Signal3(_) | ValueKind::Signals(_) => "Sequence[Law]".into(),
@@ -97,7 +98,7 @@ fn key_lines(key: &Key, indent: &str) -> String {
 }
 
 fn method(kind: &PartKind) -> String {
-    let many = kind.occurrence == Occurrence::Many;
+    let many = kind.occurrence != Occurrence::Once;
     let common = COMMON_KEYS.iter().filter(|key| many && key.name != "name");
     let keys: Vec<&Key> = kind.keys.iter().chain(common).collect();
     let (required, optional): (Vec<&Key>, Vec<&Key>) =

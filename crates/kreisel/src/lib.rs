@@ -15,7 +15,7 @@
 //! - [`constrained`] finds consistent values of any [`dae::Dae`], and which constraints follow from others.
 //! - [`integrate`] advances any [`dae::Dae`] on the Lie groups of [`lie`], with the equation solvers of [`solve`].
 //! - [`statics`] finds where any [`dae::Dae`] comes to rest, [`modes`] how it moves about there.
-//! - [`results`] writes what was recorded; [`report`] shows it.
+//! - [`results`] writes what was recorded; [`report`] shows it, unless the feature `report` is left out.
 //!
 //! A model file from its text to a reaction:
 //!
@@ -99,6 +99,7 @@ mod memory;
 pub mod model;
 pub mod modes;
 pub mod part;
+#[cfg(feature = "report")]
 pub mod report;
 pub mod results;
 pub mod run;

@@ -16,6 +16,7 @@ pub mod statics;
 pub mod sweep;
 pub mod verify;
 pub mod view;
+pub mod watch;
 
 use crate::figure::PngError;
 use crate::output::WriteError;
@@ -52,6 +53,7 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Run),
+    Watch(watch::Watch),
     Static(statics::Static),
     Modes(modes::Modes),
     Sweep(sweep::Sweep),
@@ -93,6 +95,18 @@ pub enum CommandError {
         /// The file asked for.
         file: PathBuf,
     },
+    /// Several runs in one page that belongs to none of their folders.
+    #[error("a page of several runs belongs to no folder; say where it goes, as in `-o both.html`")]
+    NoPageName,
+    /// More runs than one page shows.
+    #[error("one page shows at most {0} runs")]
+    TooManyRuns(usize),
+    /// A model that cannot be saved again.
+    #[error("there is no file to watch: standard input is read once")]
+    NothingToWatch,
+    /// No page for this computer.
+    #[error("cannot serve a page to this computer: {0}")]
+    NoServer(#[source] std::io::Error),
     /// Results could not be delivered.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -222,11 +236,11 @@ impl CommandError {
     }
 
     /// The message with a final line break; mistakes in a model show their line.
-    fn message(&self) -> String {
+    fn message(&self, colored: bool) -> String {
         match self {
-            Self::Model(errors) => format!("{}\n", errors.render(is_colored())),
+            Self::Model(errors) => format!("{}\n", errors.render(colored)),
             Self::Sweep(SweepError::Measure(MeasureError::Expression(error))) => {
-                format!("{}\n", error.render(is_colored()))
+                format!("{}\n", error.render(colored))
             }
             error => format!("error: {error}\n"),
         }
@@ -234,7 +248,7 @@ impl CommandError {
 
     fn exit_code(&self) -> u8 {
         match self {
-            Self::UnknownName(_) | Self::NoFolder { .. } => 2,
+            Self::UnknownName(_) | Self::NoFolder { .. } | Self::NoPageName | Self::TooManyRuns(_) => 2,
             Self::UnknownSensor { .. } | Self::UnknownPicture { .. } | Self::Report(_) => 2,
             Self::Sweep(SweepError::Journal(JournalError::Io { .. }) | SweepError::Threads(_)) => 1,
             Self::Sweep(_) => 2,
@@ -248,9 +262,9 @@ impl CommandError {
             Self::Statics(error) => statics_exit_code(error),
             Self::Run(error) => run_exit_code(error),
             Self::Results(error) => results_exit_code(error),
-            Self::NoModel | Self::UnknownRequest { .. } => 2,
+            Self::NoModel | Self::NothingToWatch | Self::UnknownRequest { .. } => 2,
             Self::Checkpoint(error) => checkpoint_exit_code(error),
-            Self::Write(_) | Self::ModelGone { .. } | Self::NoInterrupt(_) => 1,
+            Self::Write(_) | Self::ModelGone { .. } | Self::NoInterrupt(_) | Self::NoServer(_) => 1,
         }
     }
 }
@@ -328,6 +342,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     signals::outlive_file_limit();
     let result = match Arguments::parse_from(arguments).command {
         Command::Run(command) => command.run(),
+        Command::Watch(command) => command.run(),
         Command::Static(command) => command.run(),
         Command::Modes(command) => command.run(),
         Command::Sweep(command) => command.run(),
@@ -348,7 +363,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(Ending::CheckFailed) => 1,
         Ok(Ending::Interrupted) => signals::exit_code(),
         Err(error) => {
-            say(&error.message());
+            say(&error.message(is_colored()));
             error.exit_code()
         }
     }
@@ -377,9 +392,31 @@ fn warn_of_replacement(folder: &Path, computation: Computation) {
     }
 }
 
-/// What the user should know, a line each.
+/// What the user should know, a line each; of many alike the first ones, and how many more there are.
 fn say_notes<'n>(notes: impl IntoIterator<Item = &'n Note>) {
-    notes.into_iter().for_each(|note| say_warning(&note.text));
+    told(notes).iter().for_each(|line| say_warning(line));
+}
+
+/// Lines for notes, in their order.
+fn told<'n>(notes: impl IntoIterator<Item = &'n Note>) -> Vec<String> {
+    /// Notes of a kind that are told one by one.
+    const MAX_ALIKE: usize = 3;
+    let notes: Vec<&Note> = notes.into_iter().collect();
+    let alike = |note: &Note| notes.iter().filter(|other| other.kind == note.kind).count();
+    let mut lines = Vec::new();
+    for (place, note) in notes.iter().enumerate() {
+        let before = notes[..place].iter().filter(|other| other.kind == note.kind).count();
+        match alike(note) {
+            count if count <= MAX_ALIKE + 1 || before < MAX_ALIKE => lines.push(note.text.clone()),
+            count if before == MAX_ALIKE => lines.push(format!(
+                "{} more like these, of kind `{}`; the summary in the folder has them all",
+                count - MAX_ALIKE,
+                note.kind.word()
+            )),
+            _ => {}
+        }
+    }
+    lines
 }
 
 fn say_warning(warning: &str) {
@@ -396,6 +433,22 @@ mod tests {
     use super::*;
     use clap::CommandFactory;
     use clap::error::ErrorKind;
+    use kreisel::dae::NoteKind;
+
+    #[test]
+    fn of_many_notes_alike_three_are_told_and_the_others_counted() {
+        let note = |kind, number: usize| Note::new(kind, format!("{number}")).about(number.to_string());
+        let few: Vec<Note> = (0..4).map(|number| note(NoteKind::FreeBody, number)).collect();
+        assert_eq!(told(&few), ["0", "1", "2", "3"]);
+        let mut many: Vec<Note> = (0..50).map(|number| note(NoteKind::FreeBody, number)).collect();
+        many.push(note(NoteKind::Immobile, 50));
+        let lines = told(&many);
+        assert_eq!(lines.len(), 5, "{lines:?}");
+        assert!(
+            lines[3].starts_with("47 more like these, of kind `free-body`") && lines[4] == "50",
+            "{lines:?}"
+        );
+    }
 
     #[test]
     fn the_arguments_are_consistent() {

@@ -300,7 +300,8 @@ fn recording(folder: &Path, summary: &RunSummary, machine: &Machine, found: &Mac
         }
     }
     let table = CsvTable { times: Vec::new(), signals: Vec::new(), columns: Vec::new() };
-    Recording { folder: folder.to_owned(), summary: summary.clone(), scene: machine.scene(), table, motion }
+    let (folder, summary, scene) = (folder.to_owned(), summary.clone(), machine.scene());
+    Recording { folder, summary, scene, table, motion, over: None }
 }
 
 /// A row per coordinate: its name, then real and imaginary part of each mode, overdamped ones last.

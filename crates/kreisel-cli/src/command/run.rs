@@ -458,7 +458,7 @@ fn named(of: AccuracyOf) -> &'static str {
 }
 
 /// What is thought of a result, in a line.
-fn verdict_words(summary: &RunSummary) -> String {
+pub(super) fn verdict_words(summary: &RunSummary) -> String {
     match summary.verdict {
         Some(Verdict::Good) if summary.accuracy.is_null() => {
             "good: nothing casts doubt on it (`--error-estimate` tells how accurate it is)".to_owned()

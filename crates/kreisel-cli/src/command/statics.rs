@@ -7,6 +7,7 @@ use crate::output::Printer;
 use kreisel::dae::Control;
 use kreisel::kinematics::split;
 use kreisel::machine::Machine;
+use kreisel::report::STATIC_FILE;
 use kreisel::results::{Computation, EndStatus, RunSummary};
 use kreisel::run::{ResultFiles, StaticOutcome, StaticRecorder};
 use kreisel::statics::{self, Equilibrium, PathSettings, StaticSettings, StaticsError};
@@ -20,8 +21,9 @@ use std::time::Instant;
 ///
 /// The loads at the start time grow from zero: forces, moments and gravity are multiplied by a load factor,
 /// springs and drives are not. A machine that is drawn under its loads is tried under all of them first.
-/// Writes `static.csv` (every sensor over the load factor), `static.vtkhdf` (every body, with the load factor
-/// as time), `static-scene.json` and `static.json`.
+/// Writes `static.html` (the machine moving along the path, every sensor over the load factor; open it in a
+/// browser), `static.csv` (every sensor over the load factor), `static.vtkhdf` (every body, with the load
+/// factor as time), `static-scene.json` and `static.json`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   kreisel static models/cantilever-roll.toml
@@ -109,7 +111,7 @@ impl Static {
         summary.statistics = value(&report);
         summary.add_notes(&notes);
         summary.judge();
-        let paths = recorder.finish()?.finish(&mut summary, false)?;
+        let paths = recorder.finish()?.finish(&mut summary, true)?;
         self.deliver(&report, &summary, &folder, &paths)?;
         match outcome.solution {
             Ok(_) => Ok(Ending::Done),
@@ -269,8 +271,12 @@ impl StaticReport {
         if self.reactions.len() > MAX_REACTIONS {
             line("reaction", format!("… {} more in static.json", self.reactions.len() - MAX_REACTIONS));
         }
-        for path in paths {
+        let (pages, others): (Vec<_>, Vec<_>) = paths.iter().partition(|path| path.ends_with(STATIC_FILE));
+        for path in others {
             line("written", path.display().to_string());
+        }
+        for path in pages {
+            line("report", format!("{} (open it in a browser)", path.display()));
         }
         text
     }

@@ -3,8 +3,9 @@
 use super::{CommandError, Ending, report, say};
 use crate::output::Printer;
 use kreisel::results::Computation;
+use std::ffi::OsStr;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// Open the page of a run in a browser.
@@ -31,7 +32,8 @@ impl View {
         let page = folder.join(kreisel::report::FILE);
         let page = if page.is_file() { page } else { report::write(&folder, None)? };
         Printer::new(io::stdout()).print(&format!("{}\n", page.display()))?;
-        if !open(&page) {
+        let Ok(whole) = std::path::absolute(&page) else { return Ok(Ending::Done) };
+        if !open(whole.as_os_str()) {
             say(
                 "no browser could be started; open the page yourself, or name a program by the variable BROWSER\n",
             );
@@ -50,16 +52,15 @@ fn newest_run() -> Option<PathBuf> {
     times.max().map(|(_, folder)| folder)
 }
 
-/// Whether a browser took the page.
-fn open(page: &Path) -> bool {
-    let Ok(page) = std::path::absolute(page) else { return false };
+/// Whether a browser took the page at a path or an address.
+pub(super) fn open(page: &OsStr) -> bool {
     let mut command = match std::env::var_os("BROWSER").filter(|name| !name.is_empty()) {
         Some(name) => Command::new(name),
         None if cfg!(target_os = "macos") => Command::new("open"),
         None if cfg!(windows) => Command::new("explorer"),
         None => Command::new("xdg-open"),
     };
-    let quiet = command.arg(&page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let quiet = command.arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // The file manager of Windows answers 1 even when all went well.
     quiet.status().is_ok_and(|status| status.success() || cfg!(windows))
 }

@@ -79,7 +79,10 @@ fn faces(recording: &Recording, poses: &[Pose], radius: f64) -> Vec<Face> {
     let mut colour = || colours.next().copied().unwrap_or(GREY);
     for body in &scene.bodies {
         let colour = colour();
-        body.shapes.iter().for_each(|shape| add(&Mesh::from_shape(shape, SLICES), Some(body.node), colour));
+        for shape in &body.shapes {
+            let colour = shape.linear_colour().unwrap_or(colour);
+            add(&Mesh::from_shape(shape, SLICES), Some(body.node), colour);
+        }
     }
     for beam in &scene.beams {
         let colour = colour();
@@ -99,7 +102,7 @@ fn faces(recording: &Recording, poses: &[Pose], radius: f64) -> Vec<Face> {
 }
 
 fn shape(geometry: Geometry<SceneMesh>, frame: SceneFrame) -> SceneShape {
-    SceneShape { geometry, frame, default_shape: true }
+    SceneShape { geometry, frame, default_shape: true, colour: None }
 }
 
 /// A straight cylinder between two points of the world.

@@ -22,7 +22,8 @@ Run it. Signals are NumPy arrays; in Jupyter a result shows the moving machine.
 - `model.simulate(…)` gives a `Result`: `result[name]`, `result.frame()`, `result.plot(name)`, `result.save(folder)`.
 - `model.static()` finds the equilibrium, `model.modes()` frequencies and shapes.
 - `model.with_parameters(length=0.4)` is the same model with other values.
-- `model.stepper(…)` steps the machine from outside: set inputs, advance, read signals.
+- `model.stepper(…)` steps the machine from outside: set inputs, advance, read signals, keep states and go back to them.
+- `model.dynamics(…)` gives mass matrix, inverse and forward dynamics, Jacobians and energies at any state.
 - `kreisel.sweep(model, …)` runs it many times with other parameters, on all cores or on a cluster; `kreisel.minimize(model, …)`
   looks for the parameters for which a measure is least.
 - `model.function(…)` brings forces written in Python (slow; an expression of the model is fast).
@@ -32,6 +33,7 @@ Errors are exceptions under `kreisel.Error`, with the text that the command `kre
 
 from __future__ import annotations
 
+from ._dynamics import Dynamics, LinearModel
 from ._errors import (
     ArgumentError,
     ClosedError,
@@ -48,7 +50,7 @@ from ._errors import (
     SweepError,
     WriteError,
 )
-from ._kreisel import Step, Stepper, __version__, kinds, schema
+from ._kreisel import State, Step, Stepper, __version__, kinds, schema
 from ._minimize import Minimum, minimize
 from ._model import Model
 from ._result import Modes, Result, StaticResult
@@ -64,9 +66,11 @@ __all__ = [
     "ArgumentError",
     "ClosedError",
     "ClusterError",
+    "Dynamics",
     "Error",
     "InternalError",
     "Interrupted",
+    "LinearModel",
     "Minimum",
     "Model",
     "ModelError",
@@ -75,6 +79,7 @@ __all__ = [
     "ModesError",
     "Result",
     "StartError",
+    "State",
     "StaticResult",
     "StaticsError",
     "Step",

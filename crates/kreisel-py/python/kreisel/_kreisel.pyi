@@ -1,9 +1,9 @@
 """The compiled half of the package."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 _Array = NDArray[np.float64]
 _Outcome = tuple[_Array, list[_Array], _Array, str, BaseException | None]
 
-__all__ = ["__version__", "command", "kinds", "schema", "read_text", "Machine", "Step", "Sweep", "Stepper"]
+__all__ = [
+    "__version__", "command", "kinds", "schema", "read_text", "Machine", "Dynamics", "Step", "Sweep", "State", "Stepper", "_stepper_at"
+]
 
 __version__: str
 
@@ -39,6 +41,7 @@ class Machine:
         parameters: Sequence[tuple[str, str]],
         settings: dict[str, str],
         functions: dict[str, tuple[Callable[..., float], Callable[..., Sequence[float]] | None]],
+        initial: Sequence[tuple[str, float]] = ...,
     ) -> Machine: ...
     @property
     def title(self) -> str: ...
@@ -124,6 +127,38 @@ class Sweep:
     def other_files(self) -> list[Path]: ...
 
 @final
+class Dynamics:
+    """The dynamics of a machine in the coordinates of its joints."""
+
+    def __new__(
+        cls,
+        name: str,
+        text: str,
+        path: str | None,
+        parameters: Sequence[tuple[str, str]],
+        settings: dict[str, str],
+        functions: dict[str, tuple[Callable[..., float], Callable[..., Sequence[float]] | None]],
+        coordinates: Sequence[str] | None,
+    ) -> Dynamics: ...
+    @property
+    def coordinates(self) -> list[str]: ...
+    @property
+    def joints(self) -> list[str]: ...
+    @property
+    def bodies(self) -> list[str]: ...
+    @property
+    def inputs(self) -> list[tuple[str, float]]: ...
+    def ask(
+        self,
+        asked: str,
+        coordinates: _Array,
+        rates: _Array | None,
+        third: _Array | None,
+        inputs: Sequence[float],
+        frame: str | None,
+    ) -> tuple[_Array, list[int]]: ...
+
+@final
 class Step:
     """One accepted step of a run, as an observer sees it."""
 
@@ -135,6 +170,19 @@ class Step:
         """Size of the step, in s."""
     def __getitem__(self, name: str, /) -> float:
         """Value of a signal."""
+
+@final
+class State:
+    """Where a stepper stands between two steps: all that it needs to go on from there, to the same bits."""
+
+    def __new__(cls, bytes: bytes) -> State: ...
+    @property
+    def time(self) -> float:
+        """Time that was reached, in s."""
+    def to_bytes(self) -> bytes:
+        """The state as bytes, for a file; `State(bytes)` reads them."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[type[State], tuple[bytes]]: ...
 
 @final
 class Stepper:
@@ -167,8 +215,34 @@ class Stepper:
     def advance(self, until: float | None = None) -> float:
         """Takes one step, or steps until the time `until` in s; gives the time that was reached."""
     def values(self, names: Sequence[str]) -> _Array:
-        """Values of some signals as one array."""
-    def __getitem__(self, name: str, /) -> float:
-        """Value of a signal, or of an input."""
+        """Values of some signals as one array; a vector gives its three components."""
+    def set_inputs(self, values: Mapping[str, float] | Sequence[float] | _Array) -> None:
+        """Sets several inputs: numbers by name, or one for each input in the order of `inputs`."""
+    @property
+    def coordinate_names(self) -> list[str]:
+        """Names of the coordinates of all joints but drives."""
+    def coordinates(self) -> _Array:
+        """Coordinates of the joints in rad or m, in the order of `coordinate_names`."""
+    def coordinate_rates(self) -> _Array:
+        """Rates of the coordinates, in the same order."""
+    def poses(self, names: Sequence[str]) -> _Array:
+        """Poses of bodies, markers and nodes of beams in the world, a row each: x, y, z in m, quaternion w, x, y, z."""
+    def velocities(self, names: Sequence[str]) -> _Array:
+        """Their velocities in world axes, a row each: angular velocity in rad/s, then velocity in m/s."""
+    def state(self) -> State:
+        """All that is needed to go on from here, to the same bits; a value that can be kept and pickled."""
+    def set_state(self, state: State) -> None:
+        """Goes to a state of this model with these settings, back in time or ahead."""
+    def reset(self) -> None:
+        """Goes back to the start; inputs have their initial values again."""
+    def copy(self) -> Stepper:
+        """Another stepper of the same machine at the same state, which goes its own way."""
+    def __copy__(self) -> Stepper: ...
+    def __deepcopy__(self, _memo: object) -> Stepper: ...
+    def __reduce__(self) -> tuple[Callable[..., Stepper], tuple[tuple[Any, ...], State]]: ...
+    def __getitem__(self, name: str, /) -> Any:
+        """Value of a signal or of an input, a float; of a vector, `"top.position"`, an array of three."""
     def __setitem__(self, name: str, value: float, /) -> None:
         """Sets an input; it keeps its value until it is set again."""
+
+def _stepper_at(recipe: tuple[Any, ...], state: State) -> Stepper: ...

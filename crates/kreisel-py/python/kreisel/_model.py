@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, SupportsIndex
 
 from . import _kreisel, _toml
+from ._dynamics import Dynamics
 from ._errors import ArgumentError, Interrupted, ModelError, ModelWarning, StaticsError, StepError, WriteError
 from ._parts import Number, Numbers, Parts
 from ._result import Modes, Result, StaticResult
@@ -198,14 +199,29 @@ class Model(Parts):
     def __repr__(self) -> str:
         return f"<kreisel.Model {self._name}>"
 
-    def _machine(self, settings: Mapping[str, Number | Numbers | None]) -> _kreisel.Machine:
+    def _machine(
+        self, settings: Mapping[str, Number | Numbers | None], initial: Mapping[str, float] | None = None
+    ) -> _kreisel.Machine:
         given = {name: _words(value) for name, value in settings.items() if value is not None}
         for name, value in settings.items():
             if isinstance(value, Real) and not math.isfinite(value):
                 raise ModelError(f"`{name}` must be a finite number, not {value}")
-        return _kreisel.Machine(
-            self._name, self._text, self._path, list(self._assignments.items()), given, dict(self._functions)
-        )
+        starts = [(name, float(value)) for name, value in (initial or {}).items()]
+        return _kreisel.Machine(*self._parts(given), starts)
+
+    def _parts(
+        self, settings: dict[str, str]
+    ) -> tuple[
+        str,
+        str,
+        str | None,
+        list[tuple[str, str]],
+        dict[str, str],
+        dict[str, tuple[Callable[..., float], Callable[..., Sequence[float]] | None]],
+    ]:
+        """What the compiled half reads a model from."""
+        assignments, functions = list(self._assignments.items()), dict(self._functions)
+        return self._name, self._text, self._path, assignments, settings, functions
 
     def check(self) -> list[str]:
         """Reads the model without running it; gives its warnings, or raises `ModelError`."""
@@ -255,6 +271,7 @@ class Model(Parts):
         group: str | None = None,
         error_estimate: bool | None = None,
         # end of settings as arguments
+        initial: Mapping[str, float] | None = None,
         observer: Observer | None = None,
         motion: bool = True,
         folder: Path_ | None = None,
@@ -262,6 +279,8 @@ class Model(Parts):
     ) -> Result:
         """Runs the machine; arguments replace those of its `[simulation]`.
 
+        `initial` are initial coordinates of joints and their rates by name, `{"elbow.angle": 0.3, "elbow.angle-rate": 1}`,
+        or `{"elbow": 0.3}` where a joint has one; they replace those of the model, and loops are closed.
         `observer` is called with every accepted step and ends the run by returning `False`; steps then keep to `rtol` one by
         one, since a run with an `accuracy` is made several times. Ctrl-C raises `Interrupted`, a
         failed step `StepError`; both hold what was computed before as `result`. `motion=False` keeps the signals only,
@@ -305,9 +324,10 @@ class Model(Parts):
         if observer is not None and not callable(observer):
             raise ArgumentError("the observer must be callable")
         # The model as it is now: an observer may change it meanwhile.
-        machine, model = self._machine(settings), self.copy()
+        machine, model = self._machine(settings, initial), self.copy()
         times, table, nodes, summary, error = machine.simulate(observer, motion, folder, force)
         result = Result(model, settings, machine.channels, times, table, nodes if motion else None, summary)
+        result._initial = dict(initial) if initial else None
         for warning in result.warnings:
             warnings.warn(warning, ModelWarning, stacklevel=2)
         if isinstance(error, KeyboardInterrupt):
@@ -353,6 +373,27 @@ class Model(Parts):
         """Finds the slowest modes of small motions about the initial state or about the equilibrium."""
         return Modes(*self._machine({}).modes(about, _count("count", count)))
 
+    def dynamics(self, coordinates: Sequence[str] | None = None) -> Dynamics:
+        """The dynamics of the machine as functions of the coordinates of its joints: mass matrix, forces, Jacobians.
+
+        `coordinates` names those that say how the machine stands and moves, `"elbow.angle"` or `"elbow"` alone; without
+        them as many as are independent are taken, the first ones of the model first.
+
+        >>> model = Model("pendulum")
+        >>> model.body("bob", mass=2, inertia=[0.1, 0.1, 0.1], position=[0.5, 0, 0])
+        <kreisel.Model pendulum>
+        >>> model.revolute("hinge", bodies=["ground", "bob"], point=[0, 0, 0], axis=[0, 1, 0])
+        <kreisel.Model pendulum>
+        >>> dynamics = model.dynamics()
+        >>> dynamics.coordinates
+        ['hinge.angle']
+        >>> dynamics.mass_matrix([0.3]).round(12)  # 0.1 + 2 · 0.5²
+        array([[0.6]])
+        >>> dynamics.inverse([0.0], [0.0], [0.0]).round(4)  # holds the weight at the horizontal
+        array([-9.8067])
+        """
+        return Dynamics(self, coordinates)
+
     def stepper(
         self,
         *,
@@ -387,8 +428,11 @@ class Model(Parts):
         group: str | None = None,
         error_estimate: bool | None = None,
         # end of settings as arguments
+        initial: Mapping[str, float] | None = None,
     ) -> _kreisel.Stepper:
         """Starts the machine to be stepped from outside, for control and co-simulation.
+
+        `initial` are initial coordinates of joints and their rates by name, as for `simulate`.
 
         >>> model = Model("wheel")
         >>> model.input("motor")
@@ -439,7 +483,7 @@ class Model(Parts):
             "error_estimate": error_estimate,
             # end of settings by name
         }
-        return self._machine(settings).stepper()
+        return self._machine(settings, initial).stepper()
 
 
 def _count(name: str, number: SupportsIndex) -> int:

@@ -32,6 +32,8 @@ class Result:
     """What the arrays stand over."""
     axis_unit = "s"
     """Its unit."""
+    _initial: Mapping[str, float] | None = None
+    """Initial coordinates that replaced those of the model."""
 
     def __init__(
         self,
@@ -123,19 +125,35 @@ class Result:
         return list(self.summary["notes"])
 
     def __getitem__(self, name: str) -> Array:
-        """The values of a signal; `"time"` gives the times."""
+        """The values of a signal; `"time"` gives the times, and a vector such as `"top.position"` an array n × 3."""
         self._open()
         if name == self.axis:
             return self._times
         try:
             return self._columns[self._full_name(name)]
         except (AttributeError, KeyError, TypeError):
+            vector = self._vector(name)
+            if vector is not None:
+                return vector
             near = get_close_matches(str(name), self._columns, n=1)
             hint = f"; did you mean `{near[0]}`?" if near else "; `names` lists all"
             raise KeyError(f"there is no signal `{name}`{hint}") from None
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and (self._full_name(name) in self._columns or name == self.axis)
+        if not isinstance(name, str):
+            return False
+        return self._full_name(name) in self._columns or name == self.axis or self._is_vector(name)
+
+    def _is_vector(self, name: object) -> bool:
+        return all(f"{name}.{axis}" in self._columns for axis in "xyz")
+
+    def _vector(self, name: str) -> Array | None:
+        """The components x, y and z of a vector side by side."""
+        if not self._is_vector(name):
+            return None
+        vector: Array = np.column_stack([self._columns[f"{name}.{axis}"] for axis in "xyz"])
+        vector.flags.writeable = False
+        return vector
 
     def _full_name(self, name: str) -> str:
         """The rate of a joint's only coordinate may be called `rate` alone: `crank.rate` is `crank.angle-rate`."""
@@ -218,7 +236,7 @@ class Result:
         self._open()
         if self._nodes is None:
             raise Error("the motion was not kept: run the model without `motion=False`")
-        machine = self.model._machine(self._settings)
+        machine = self.model._machine(self._settings, self._initial)
         is_static = isinstance(self, StaticResult)
         columns = list(self._columns.values())
         return machine.save(folder, force, is_static, self._times, columns, self._nodes, self._summary)

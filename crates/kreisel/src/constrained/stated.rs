@@ -231,7 +231,7 @@ impl Kkt {
     }
 
     /// B v + Φ_t, then κ, and the size of the velocities against which they are judged.
-    pub(super) fn hidden_violation(
+    pub fn hidden_violation(
         &mut self,
         dae: &dyn Dae,
         time: f64,

@@ -24,8 +24,6 @@ pub struct ForceValue {
     pub by_rate: f64,
     /// Part of the force that is lost (dampers, friction); the rest is stored or applied.
     pub dissipative: f64,
-    /// Energy stored.
-    pub energy: f64,
     /// Part of the force that an actuator applies.
     pub applied: f64,
 }
@@ -34,6 +32,11 @@ pub struct ForceValue {
 pub trait ForceLaw: Send + Sync + Debug {
     /// Force and derivatives at a value and rate of the coordinate.
     fn at(&self, value: f64, rate: f64, time: f64) -> ForceValue;
+    /// Energy stored at a value of the coordinate.
+    fn energy(&self, value: f64) -> f64 {
+        let _ = value;
+        0.0
+    }
     /// Times between two others at which the law is not smooth.
     fn corners(&self, from: f64, to: f64) -> Vec<f64> {
         let _ = (from, to);
@@ -62,8 +65,8 @@ impl CoordinateForce {
         Self { nodes, pair, coordinate, laws }
     }
 
-    /// The coordinate's rate and the force.
-    fn rate_and_force(&self, at: &Motion, relative: &Relative) -> (f64, ForceValue) {
+    /// The coordinate, its rate and the force.
+    fn motion_and_force(&self, at: &Motion, relative: &Relative) -> (f64, f64, ForceValue) {
         let near = at.memory.first().copied().unwrap_or(0.0);
         let (value, rate) = (self.coordinate.value(relative, near), self.coordinate.rate(relative));
         let mut sum = ForceValue::default();
@@ -73,10 +76,9 @@ impl CoordinateForce {
             sum.by_value += part.by_value;
             sum.by_rate += part.by_rate;
             sum.dissipative += part.dissipative;
-            sum.energy += part.energy;
             sum.applied += part.applied;
         }
-        (rate, sum)
+        (value, rate, sum)
     }
 
     fn add_tangent(
@@ -108,19 +110,19 @@ impl Element for CoordinateForce {
 
     fn evaluate(&self, at: &Motion, out: &mut Forces) {
         let relative = self.pair.relative(at);
-        let (rate, value) = self.rate_and_force(at, &relative);
+        let (value, rate, force) = self.motion_and_force(at, &relative);
         if let Some(wrenches) = out.wrenches.take() {
-            self.pair.add_to_nodes(value.force, &self.coordinate.gradient(&relative), wrenches);
+            self.pair.add_to_nodes(force.force, &self.coordinate.gradient(&relative), wrenches);
         }
         if let Some(tangent) = out.tangent.take() {
-            self.add_tangent(&relative, &value, out.weights, tangent);
+            self.add_tangent(&relative, &force, out.weights, tangent);
         }
         if let Some(energies) = out.energies.take() {
-            energies.strain = value.energy;
+            energies.strain = self.laws.iter().map(|law| law.energy(value)).sum();
         }
         if let Some(power) = out.power.take() {
-            power.applied = -value.applied * rate;
-            power.dissipated = value.dissipative * rate;
+            power.applied = -force.applied * rate;
+            power.dissipated = force.dissipative * rate;
         }
     }
 
@@ -156,9 +158,13 @@ impl ForceLaw for LinearSpring {
             by_value: self.stiffness,
             by_rate: self.damping,
             dissipative: self.damping * rate,
-            energy: (0.5 * self.stiffness * stretch + self.preload) * stretch,
             applied: 0.0,
         }
+    }
+
+    fn energy(&self, value: f64) -> f64 {
+        let stretch = value - self.free_value;
+        (0.5 * self.stiffness * stretch + self.preload) * stretch
     }
 }
 
@@ -200,32 +206,45 @@ pub struct EndStop {
     pub transition: f64,
 }
 
-impl ForceLaw for EndStop {
-    fn at(&self, value: f64, rate: f64, _: f64) -> ForceValue {
+impl EndStop {
+    /// By how much a value lies beyond the bounds, with its sign.
+    fn depth(&self, value: f64) -> f64 {
         let [low, high] = self.bounds;
-        let depth = if value > high {
+        if value > high {
             value - high
         } else if value < low {
             value - low
         } else {
+            0.0
+        }
+    }
+}
+
+impl ForceLaw for EndStop {
+    fn at(&self, value: f64, rate: f64, _: f64) -> ForceValue {
+        let depth = self.depth(value);
+        if depth == 0.0 {
             return ForceValue::default();
-        };
+        }
         let size = depth.abs();
         let weight = size / (size + self.transition);
         let slope = self.transition / ((size + self.transition) * (size + self.transition));
         let elastic = self.stiffness * depth;
-        let energy = 0.5 * elastic * depth;
         let force = elastic + self.damping * weight * rate;
         if force * depth <= 0.0 {
-            return ForceValue { dissipative: -elastic, energy, ..ForceValue::default() };
+            return ForceValue { dissipative: -elastic, ..ForceValue::default() };
         }
         ForceValue {
             force,
             by_value: self.stiffness + self.damping * slope * depth.signum() * rate,
             by_rate: self.damping * weight,
             dissipative: self.damping * weight * rate,
-            energy,
             applied: 0.0,
         }
+    }
+
+    fn energy(&self, value: f64) -> f64 {
+        let depth = self.depth(value);
+        0.5 * self.stiffness * depth * depth
     }
 }

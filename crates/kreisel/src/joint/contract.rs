@@ -143,6 +143,8 @@ fn value<D: Number>(coordinate: Coordinate, first: &DualPose<D>, second: &DualPo
             let relative: [Triple<D>; 3] = std::array::from_fn(|i| std::array::from_fn(|j| cosine(i, j)));
             rotation_vector(&relative)[i]
         }
+        // No coordinate has this rate; `kinematics::coordinate` checks it.
+        Coordinate::AngularVelocity(_) => D::from(0.0),
     }
 }
 

@@ -10,7 +10,7 @@
 use std::f64::consts::TAU;
 
 use super::frame::{PairMatrix, PairVector, Relative};
-use crate::lie::Vector3;
+use crate::lie::{Vector3, skew};
 
 /// A scalar coordinate of the motion of a second frame relative to a first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,9 @@ pub enum Coordinate {
     Distance,
     /// Component of the rotation vector from the first to the second frame, in rad; up to half a turn.
     RotationVector(usize),
+    /// Component of the relative angular velocity, in axes of the first frame. It is a rate, in rad/s, and of no
+    /// coordinate: the value is 0.
+    AngularVelocity(usize),
 }
 
 /// Derivatives of a function of R's skew part s and of its trace, for the rotation vector.
@@ -51,7 +54,7 @@ impl Coordinate {
 
     /// Whether the value is an angle in rad.
     pub fn is_angle(self) -> bool {
-        self.counts_turns() || matches!(self, Self::RotationVector(_))
+        self.counts_turns() || matches!(self, Self::RotationVector(_) | Self::AngularVelocity(_))
     }
 
     /// Entries of R that are proportional to the sine and cosine of an angle that counts turns.
@@ -87,6 +90,7 @@ impl Coordinate {
                 let terms = RotationVectorTerms::new(at);
                 terms.sine[i] * terms.factor[0]
             }
+            Self::AngularVelocity(_) => 0.0,
         }
     }
 
@@ -106,6 +110,12 @@ impl Coordinate {
                 let terms = RotationVectorTerms::new(at);
                 terms.factor[0] * sine_gradient(at, i) + terms.sine[i] * terms.factor[1] * cosine_gradient(at)
             }
+            Self::AngularVelocity(i) => {
+                let mut gradient = PairVector::zeros();
+                gradient[i] = -1.0;
+                gradient.fixed_rows_mut::<3>(6).tr_copy_from(&at.rotation.row(i));
+                gradient
+            }
         }
     }
 
@@ -113,6 +123,7 @@ impl Coordinate {
     pub fn rate(self, at: &Relative) -> f64 {
         match self {
             Self::Translation(i) => at.displacement_rate()[i],
+            Self::AngularVelocity(i) => at.angular_rate()[i],
             _ => self.gradient(at).dot(&at.twist()),
         }
     }
@@ -127,6 +138,7 @@ impl Coordinate {
             }
             Self::Distance => add_distance_hessian(at, weight, out),
             Self::RotationVector(i) => add_rotation_vector_hessian(at, i, weight, out),
+            Self::AngularVelocity(i) => add_angular_velocity_hessian(at, i, weight, out),
         }
     }
 
@@ -203,6 +215,16 @@ fn add_rotation_vector_hessian(at: &Relative, i: usize, weight: f64, out: &mut P
     add_outer(out, weight * terms.sine[i] * curvature, &cosine, &cosine);
 }
 
+/// With e an axis of the first frame and u = Rᵀe the gradient is (−e, u), and δu = −Rᵀẽ δΘ₁ + ũ δΘ₂.
+fn add_angular_velocity_hessian(at: &Relative, i: usize, weight: f64, out: &mut PairMatrix) {
+    let u: Vector3 = at.rotation.row(i).transpose();
+    let by_first = at.rotation.transpose() * skew(&Vector3::ith(i, 1.0));
+    let mut first = out.fixed_view_mut::<3, 3>(6, 0);
+    first -= weight * by_first;
+    let mut second = out.fixed_view_mut::<3, 3>(6, 6);
+    second += weight * skew(&u);
+}
+
 fn add_outer(out: &mut PairMatrix, factor: f64, left: &PairVector, right: &PairVector) {
     out.ger(factor, left, right, 1.0);
 }
@@ -247,4 +269,62 @@ fn angle_over_sine(angle: f64) -> [f64; 3] {
     let factor = angle / sin;
     let slope = (cos * factor - 1.0) / (sin * sin);
     [factor, slope, (3.0 * cos * slope + factor) / (sin * sin)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinematics::{Frame, NodeMotion, join};
+    use crate::lie::{Pose, UnitQuaternion, so3};
+
+    #[test]
+    fn a_relative_angular_velocity_has_the_components_and_derivatives_of_its_definition() {
+        let frame = |turn: [f64; 3], place: [f64; 3]| {
+            Pose::new(UnitQuaternion::from_scaled_axis(Vector3::from(turn)), Vector3::from(place))
+        };
+        let poses = [frame([0.3, -0.8, 1.1], [1.0, 2.0, 3.0]), frame([-1.2, 0.4, 0.2], [0.5, 0.1, -2.0])];
+        let offsets = [frame([0.2, 0.1, 0.7], [0.1, 0.0, 0.3]), frame([-0.4, 0.9, 0.0], [0.0, -0.2, 0.1])];
+        let spins = [Vector3::new(0.7, -1.3, 0.4), Vector3::new(2.0, 0.6, -0.9)];
+        let frames = offsets.map(Frame::new);
+        let relative = |turns: [Vector3; 2]| {
+            let motions: [NodeMotion; 2] = std::array::from_fn(|side| {
+                // The frames' own twists turn them: about their axes, carried to the body.
+                let turn = offsets[side].rotation * turns[side];
+                let pose = poses[side].compose(&Pose::new(so3::exp(&turn), Vector3::zeros()));
+                NodeMotion {
+                    velocity: join(&spins[side], &Vector3::new(0.3, 0.2, 0.1)),
+                    ..NodeMotion::at_rest(pose)
+                }
+            });
+            Relative::new(&frames, [&motions[0], &motions[1]])
+        };
+        let at = relative([Vector3::zeros(); 2]);
+        let in_world = poses[1].rotation * spins[1] - poses[0].rotation * spins[0];
+        let expected = (poses[0].rotation * offsets[0].rotation).inverse_transform_vector(&in_world);
+        for i in 0..3 {
+            let component = Coordinate::AngularVelocity(i);
+            // A few roundings of numbers of size one.
+            assert!((component.rate(&at) - expected[i]).abs() < 1e-14);
+            let slope = component.rate_gradient(&at);
+            for (side, first) in [(0, 0), (1, 6)] {
+                for axis in 0..3 {
+                    let turned = |angle: f64| {
+                        let mut turns = [Vector3::zeros(); 2];
+                        turns[side][axis] = angle;
+                        component.rate(&relative_at_same_twists(&relative(turns), &at))
+                    };
+                    let h = 1e-5;
+                    let difference = (turned(h) - turned(-h)) / (2.0 * h);
+                    // Central differences: h² and ε/h.
+                    assert!((slope[first + axis] - difference).abs() < 1e-9, "{i} {side} {axis}");
+                }
+            }
+        }
+    }
+
+    /// The frames of one motion with the twists, in their own axes, of another.
+    fn relative_at_same_twists(frames: &Relative, twists: &Relative) -> Relative {
+        let (first_twist, second_twist) = (twists.first_twist, twists.second_twist);
+        Relative { first_twist, second_twist, ..*frames }
+    }
 }

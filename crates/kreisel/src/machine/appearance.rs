@@ -7,13 +7,14 @@ use super::Machine;
 use super::beam::BeamEntry;
 use super::entry::{BodyEntry, JointEntry};
 use super::sensor::NamedSensor;
-use super::shape::{Geometry, Solid, Triangles};
+use super::shape::{Geometry, Look, Solid, Triangles};
+use crate::element::contact::Surface;
 use crate::kinematics::NodeId;
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::results::mesh::Mesh;
 use crate::results::scene::{
     Scene, SceneArrow, SceneBeam, SceneBody, SceneElement, SceneFrame, SceneJoint, SceneMarker, SceneMesh,
-    SceneNode, SceneShape, SceneSpring,
+    SceneNode, SceneShape, SceneSpring, SceneSurface,
 };
 use nalgebra::Rotation3;
 use std::collections::HashMap;
@@ -35,15 +36,16 @@ const CELLS: usize = 48;
 pub struct Appearance {
     /// Direction against gravity; zero without gravity.
     up: Vector3,
-    /// Bodies in the order of their nodes, with the shapes that the model gives.
-    bodies: Vec<(NodeId, Option<Solid>)>,
+    /// Bodies in the order of their nodes, with how the model wants them drawn.
+    bodies: Vec<(NodeId, Look)>,
     lines: Vec<SceneSpring>,
+    surfaces: Vec<SceneSurface>,
 }
 
 impl Appearance {
-    /// Shows a body: by the shape that the model gives, or else by one of its mass and inertia.
-    pub fn show_body(&mut self, node: NodeId, shape: Option<Solid>) {
-        self.bodies.push((node, shape));
+    /// Shows a body: by the shapes that the model gives, or else by one of its mass and inertia.
+    pub fn show_body(&mut self, node: NodeId, look: Look) {
+        self.bodies.push((node, look));
     }
 
     /// Shows a line between two points, given in axes of their nodes or in the world.
@@ -52,9 +54,35 @@ impl Appearance {
         self.lines.push(SceneSpring { name: name.to_string(), nodes, points: points.map(Into::into) });
     }
 
-    /// The shape that the model gives a body.
+    /// Shows what a contact touches, in axes of a node or in the world; each is shown once.
+    pub fn show_surface(&mut self, name: &str, node: Option<NodeId>, surface: Surface, frame: &Pose) {
+        let geometry = match surface {
+            Surface::Plane => None,
+            // A point has no size to be seen.
+            Surface::Sphere { radius } if radius <= 0.0 => return,
+            Surface::Sphere { radius } => Some(Geometry::Sphere { radius }),
+            Surface::Box { half_size } => Some(Geometry::Box { size: (2.0 * half_size).into() }),
+            Surface::Cylinder { radius, half_length } => {
+                Some(Geometry::Cylinder { radius, length: 2.0 * half_length })
+            }
+            Surface::Capsule { radius, half_length } => {
+                Some(Geometry::Capsule { radius, length: 2.0 * half_length })
+            }
+        };
+        let (name, node, frame) = (name.to_owned(), node.map(|node| node.0), scene_frame(frame));
+        let is_same =
+            |other: &SceneSurface| (&other.geometry, other.node, other.frame) == (&geometry, node, frame);
+        if !self.surfaces.iter().any(is_same) {
+            self.surfaces.push(SceneSurface { name, node, geometry, frame });
+        }
+    }
+
+    /// The shape that the model gives a body, if it is one.
     pub fn shape_of(&self, node: NodeId) -> Option<&Solid> {
-        self.body(node)?.as_ref()
+        match self.body(node)?.shapes.as_slice() {
+            [only] => Some(&only.solid),
+            _ => None,
+        }
     }
 
     /// Whether a node is seen as a body; nodes of beams are not.
@@ -72,7 +100,7 @@ impl Appearance {
         self.up = if gravity.norm() > 0.0 { -gravity.normalize() } else { Vector3::zeros() };
     }
 
-    fn body(&self, node: NodeId) -> Option<&Option<Solid>> {
+    fn body(&self, node: NodeId) -> Option<&Look> {
         let place = self.bodies.binary_search_by_key(&node.0, |(node, _)| node.0).ok()?;
         Some(&self.bodies[place].1)
     }
@@ -91,8 +119,8 @@ impl Machine {
             up: self.registries.appearance.up.into(),
             nodes: names.map(|name| SceneNode { name }).collect(),
             bodies: bodies
-                .filter_map(|(node, shape)| {
-                    self.scene_body(*node, shape, attached.remove(&node.0).unwrap_or_default(), size)
+                .filter_map(|(node, look)| {
+                    self.scene_body(*node, look, attached.remove(&node.0).unwrap_or_default(), size)
                 })
                 .collect(),
             beams: self.frames().beams().iter().map(scene_beam).collect(),
@@ -100,21 +128,29 @@ impl Machine {
             springs: self.registries.appearance.lines.clone(),
             arrows: self.signals().recorded().iter().filter_map(scene_arrow).collect(),
             ground: markers(self.frames().ground_markers()),
+            surfaces: self.registries.appearance.surfaces.clone(),
         }
     }
 
-    fn scene_body(
-        &self,
-        node: NodeId,
-        shape: &Option<Solid>,
-        attached: Vec<Vector3>,
-        size: f64,
-    ) -> Option<SceneBody> {
+    fn scene_body(&self, node: NodeId, look: &Look, attached: Vec<Vector3>, size: f64) -> Option<SceneBody> {
         let body = self.frames().body_of(node)?;
-        let shapes = match shape {
-            Some(shape) => vec![scene_shape(shape, false)],
-            None => default_shapes(body, attached, size),
+        let mut shapes: Vec<SceneShape> = match look.shapes.as_slice() {
+            [] => default_shapes(body, attached, size),
+            given => {
+                let seen = given.iter().filter(|shape| shape.visible);
+                seen.map(|shape| SceneShape {
+                    colour: shape.colour.clone(),
+                    ..scene_shape(&shape.solid, false)
+                })
+                .collect()
+            }
         };
+        if !look.visible {
+            shapes.clear();
+        }
+        for shape in &mut shapes {
+            shape.colour = shape.colour.take().or_else(|| look.colour.clone());
+        }
         let markers = markers(&body.markers);
         Some(SceneBody { name: body.name.clone(), node: node.0, mass: body.mass, shapes, markers })
     }
@@ -176,7 +212,7 @@ fn apart(points: impl Iterator<Item = Vector3>, distance: f64) -> Vec<Vector3> {
 
 fn scene_shape(shape: &Solid, default_shape: bool) -> SceneShape {
     let geometry = shape.geometry.with_surface(scene_mesh);
-    SceneShape { geometry, frame: scene_frame(&shape.frame), default_shape }
+    SceneShape { geometry, frame: scene_frame(&shape.frame), default_shape, colour: None }
 }
 
 fn scene_joint(joint: &JointEntry) -> SceneJoint {

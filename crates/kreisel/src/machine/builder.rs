@@ -7,11 +7,12 @@ use super::appearance::Appearance;
 use super::entry::{Attachment, BodyEntry, Functions, InputEntry, JointEntry, MeasuredCoordinate};
 use super::event::{Event, Events};
 use super::event_draft::{EventDraft, is_shown, shown_names};
+use super::expression_draft::ExpressionDraft;
 use super::frames::Frames;
-use super::joint_start::{JointStart, JointStarts};
+use super::joint_start::{self, JointStart, JointStarts};
 use super::prescribed::PrescribedMotion;
 use super::provenance::{Provenance, Remarks};
-use super::sensor::{NamedSensor, Reaction, SensorFrame, WrenchPart};
+use super::sensor::{NamedSensor, Reaction, SensorFrame, WrenchPart, angle_about};
 use super::settings::{BodyGroup, RunSettings, StartFrom};
 use super::signals::{MachineSignals, Rank};
 use super::stiffness::mean_stiffness;
@@ -29,6 +30,18 @@ use crate::system::{Stated, SwitchId, System, SystemBuilder};
 
 /// Bodies up to which each has sensors of its own when the model names none.
 const MAX_WATCHED_BODIES: usize = 50;
+
+/// Quantities of a body or marker that are functions of positions and velocities: word, what a component is,
+/// whether it is its rate, and its unit.
+const POINT_QUANTITIES: &[(&str, fn(usize) -> Coordinate, bool, &str)] = &[
+    ("position", Coordinate::Translation, false, "m"),
+    ("velocity", Coordinate::Translation, true, "m/s"),
+    ("rotation-vector", Coordinate::RotationVector, false, "rad"),
+    ("angular-velocity", Coordinate::AngularVelocity, true, "rad/s"),
+];
+
+/// Words for the angles of a body or marker about the axes of the world.
+const ANGLES: [&str; 3] = ["angle-x", "angle-y", "angle-z"];
 
 /// Standard acceleration of gravity in m/s²; it acts along −z when nothing is said.
 pub(crate) const STANDARD_GRAVITY: f64 = 9.80665;
@@ -64,13 +77,14 @@ impl PartEntry {
 }
 
 /// Builds the machine that a document of some kinds of parts describes; `functions` are those given from
-/// outside for its `[[function]]` parts.
+/// outside for its `[[function]]` parts, `starts` initial coordinates and rates of joints by full name.
 pub(crate) fn build(
     document: &Document,
     parts: &[&'static PartEntry],
     functions: &Functions,
+    starts: &[(String, f64)],
 ) -> Result<Machine, ModelErrors> {
-    MachineBuilder::read(document, parts, functions)?.finish(document, parts)
+    MachineBuilder::read(document, parts, functions)?.finish(document, parts, starts)
 }
 
 /// Parts read so far: frames, signals and appearance in their registries, equations in those of the system.
@@ -80,6 +94,7 @@ pub struct MachineBuilder {
     gravity: Vector3,
     registries: Registries,
     events: Vec<EventDraft>,
+    expressions: Vec<ExpressionDraft>,
     prescribed: Vec<PrescribedMotion>,
     steady: Vec<SteadyStates>,
     joint_starts: Vec<JointStart>,
@@ -103,6 +118,7 @@ impl MachineBuilder {
             gravity: Vector3::new(0.0, 0.0, -STANDARD_GRAVITY),
             registries: Registries::new(outside),
             events: Vec::new(),
+            expressions: Vec::new(),
             prescribed: Vec::new(),
             steady: Vec::new(),
             joint_starts: Vec::new(),
@@ -122,9 +138,16 @@ impl MachineBuilder {
         let mut builder = Self::new(outside.clone());
         for entry in parts {
             let mut errors = ModelErrors::new();
+            let mut wrong: Vec<&Part> = Vec::new();
             for part in document.parts_of(entry.kind.name) {
-                let added = (entry.add)(part, &mut builder);
-                errors.keep(added.map_err(|errors| builder.registries.signals.about_inputs(errors)));
+                // What is wrong with one repetition of a table is wrong with the others.
+                if wrong.iter().any(|known| known.is_repetition_of(part)) {
+                    continue;
+                }
+                if let Err(found) = (entry.add)(part, &mut builder) {
+                    wrong.push(part);
+                    errors.keep::<()>(Err(builder.registries.signals.about_inputs(found)));
+                }
             }
             // Parts that refer to a wrong one are not to blame: they come after it and are not looked at.
             errors.into_result()?;
@@ -206,6 +229,11 @@ impl MachineBuilder {
         is_changed: impl Fn(&str) -> bool,
     ) -> Result<(), String> {
         self.system_builder.variant(variant, other.system_builder, is_changed)
+    }
+
+    /// Records a named expression.
+    pub fn ask_expression(&mut self, draft: ExpressionDraft) {
+        self.expressions.push(draft);
     }
 
     /// Adds an event.
@@ -360,25 +388,23 @@ impl MachineBuilder {
         }
     }
 
-    /// `body.position.z`, `body.marker.velocity.x`: in world axes.
+    /// `body.position.z`, `body.marker.velocity.x`, `body.angle-y`: in world axes.
     fn point_quantity(&self, name: &str) -> Option<MeasuredCoordinate> {
         let (rest, component) = name.rsplit_once('.')?;
+        let at = |point: &str| {
+            let reference = Reference { name: point.to_string(), place: Place::default() };
+            let at = self.attachment(&reference).ok()?;
+            Some(([None, at.node], [Pose::identity(), at.marker.unwrap_or_default()]))
+        };
+        if let Some(axis) = ANGLES.iter().position(|word| *word == component) {
+            let (nodes, offsets) = at(rest)?;
+            return Some(angle_about(axis, nodes, offsets));
+        }
         let (point, quantity) = rest.rsplit_once('.')?;
         let axis = ["x", "y", "z"].iter().position(|axis| *axis == component)?;
-        let (rate, unit) = match quantity {
-            "position" => (false, "m"),
-            "velocity" => (true, "m/s"),
-            _ => return None,
-        };
-        let reference = Reference { name: point.to_string(), place: Place::default() };
-        let at = self.attachment(&reference).ok()?;
-        Some(MeasuredCoordinate {
-            nodes: [None, at.node],
-            offsets: [Pose::identity(), at.marker.unwrap_or_default()],
-            coordinate: Coordinate::Translation(axis),
-            rate,
-            unit,
-        })
+        let (_, of_axis, rate, unit) = POINT_QUANTITIES.iter().find(|(word, ..)| *word == quantity)?;
+        let (nodes, offsets) = at(point)?;
+        Some(MeasuredCoordinate { nodes, offsets, coordinate: of_axis(axis), rate: *rate, unit })
     }
 
     /// Names of measured quantities, to suggest in place of an unknown one.
@@ -391,16 +417,56 @@ impl MachineBuilder {
             names.chain(rate).collect::<Vec<_>>()
         });
         let components = self.registries.frames.point_names().flat_map(|point| {
-            ["position", "velocity"].into_iter().flat_map(move |quantity| {
-                let point = point.clone();
+            let angles = ANGLES.map(|angle| format!("{point}.{angle}"));
+            let components = POINT_QUANTITIES.iter().flat_map(move |(quantity, ..)| {
                 ["x", "y", "z"].map(|axis| format!("{point}.{quantity}.{axis}"))
-            })
+            });
+            angles.into_iter().chain(components)
         });
         joints.chain(components).chain(self.registries.signals.names()).collect()
     }
 
     /// Builds the machine.
-    fn finish(mut self, document: &Document, parts: &[&'static PartEntry]) -> Result<Machine, ModelErrors> {
+    fn finish(
+        mut self,
+        document: &Document,
+        parts: &[&'static PartEntry],
+        starts: &[(String, f64)],
+    ) -> Result<Machine, ModelErrors> {
+        let events = self.complete(document, parts)?;
+        for (name, value) in starts {
+            joint_start::state(&self.registries.frames, name, *value, &mut self.joint_starts)?;
+        }
+        let built = std::mem::take(&mut self.system_builder).build(self.settings.start_time);
+        let (mut system, mut initial) = built.map_err(|error| not_assembled(document, &error.to_string()))?;
+        self.start_joints(document, parts, &system, &mut initial)?;
+        state::check(&system, &initial, self.registries.signals.states())?;
+        system.set_stiffness_scale(mean_stiffness(&system, &initial));
+        self.registries.signals.locate_inputs(&system);
+        self.warn_of_unused_inputs(&events.list);
+        self.registries.appearance.set_up(&self.gravity);
+        let Self { settings, registries, prescribed, steady, remarks, .. } = self;
+        let provenance = Provenance::new(document, parts, remarks);
+        Ok(Machine { system, initial, settings, registries, events, prescribed, steady, provenance })
+    }
+
+    /// The equations with what is added to them, and the inputs by their places in their memory.
+    pub(super) fn equations_with(
+        mut self,
+        document: &Document,
+        parts: &[&'static PartEntry],
+        add: impl FnOnce(&mut SystemBuilder),
+    ) -> Result<(System, Vec<InputEntry>), ModelErrors> {
+        self.complete(document, parts)?;
+        add(&mut self.system_builder);
+        let built = std::mem::take(&mut self.system_builder).build(self.settings.start_time);
+        let (system, _) = built.map_err(|error| not_assembled(document, &error.to_string()))?;
+        self.registries.signals.locate_inputs(&system);
+        Ok((system, self.registries.signals.inputs().to_vec()))
+    }
+
+    /// Does what needs all parts, before equations are made of them.
+    fn complete(&mut self, document: &Document, parts: &[&'static PartEntry]) -> Result<Events, ModelErrors> {
         self.tell_of_omissions(document);
         self.check_joint_counts(document)?;
         if self.registries.frames.bodies().is_empty() {
@@ -414,23 +480,13 @@ impl MachineBuilder {
         };
         self.system_builder.scales(scales);
         self.record_signals()?;
+        self.record_expressions()?;
         let variants = Variants::from_events(&self.events, document)?;
         let list = self.finish_events(&variants)?;
         self.check_expressions(document)?;
         // Every expression was read by now, so it is known who uses what.
-        variants.add_versions(&mut self, document, parts)?;
-        let built = std::mem::take(&mut self.system_builder).build(self.settings.start_time);
-        let (mut system, mut initial) = built.map_err(|error| not_assembled(document, &error.to_string()))?;
-        self.start_joints(document, parts, &system, &mut initial)?;
-        state::check(&system, &initial, self.registries.signals.states())?;
-        system.set_stiffness_scale(mean_stiffness(&system, &initial));
-        self.registries.signals.locate_inputs(&system);
-        self.warn_of_unused_inputs(&list);
-        self.registries.appearance.set_up(&self.gravity);
-        let Self { settings, registries, prescribed, steady, remarks, .. } = self;
-        let provenance = Provenance::new(document, parts, remarks);
-        let events = Events { list, variants };
-        Ok(Machine { system, initial, settings, registries, events, prescribed, steady, provenance })
+        variants.add_versions(self, document, parts)?;
+        Ok(Events { list, variants })
     }
 
     /// Moves the machine to the initial coordinates of its joints.
@@ -487,6 +543,16 @@ impl MachineBuilder {
             ));
         }
         self.registries.signals.record(usual, small)
+    }
+
+    /// Records the named expressions that sensors ask for, which may use what all others show.
+    fn record_expressions(&mut self) -> Result<(), ModelErrors> {
+        let mut errors = ModelErrors::new();
+        let drafts = std::mem::take(&mut self.expressions).into_iter();
+        let sensors: Vec<_> = drafts.filter_map(|draft| errors.keep(draft.finish(self))).collect();
+        errors.into_result()?;
+        sensors.into_iter().for_each(|sensor| self.registries.signals.record_also(sensor));
+        Ok(())
     }
 
     fn warn_of_unused_inputs(&mut self, events: &[Event]) {

@@ -6,10 +6,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::sensor::{NamedSensor, StateSensor};
+use crate::dae::Point;
 use crate::element::{SignalFunction, SlidingMotion, StateId};
-use crate::kinematics::{Coordinate, NodeId, Relative};
-use crate::lie::{Group, Matrix3, Pose};
+use crate::kinematics::{Coordinate, Frame, NodeId, NodeMotion, Relative};
+use crate::lie::{Group, Matrix3, Pose, Vector3};
 use crate::model::{Part, Place, Reference};
+use crate::system::System;
 
 /// A body with its node and markers.
 #[derive(Clone, Debug)]
@@ -26,6 +28,8 @@ pub struct BodyEntry {
     pub inertia: Matrix3,
     /// Initial pose of the body frame (at the centre of mass) in the world.
     pub pose: Pose,
+    /// Where the model's own origin of the body stands, from the centre of mass in body axes.
+    pub origin: Vector3,
     /// Markers: name and pose in body axes.
     pub markers: Vec<(String, Pose)>,
 }
@@ -40,6 +44,7 @@ impl BodyEntry {
             mass: 0.0,
             inertia: Matrix3::zeros(),
             pose,
+            origin: Vector3::zeros(),
             markers: Vec::new(),
         }
     }
@@ -173,6 +178,48 @@ impl Attachment {
     }
 }
 
+/// A frame of a machine.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedFrame {
+    /// Node that it moves with, or `None` for the ground.
+    pub node: Option<NodeId>,
+    /// Its pose in body axes, or in the world on the ground.
+    pub offset: Pose,
+}
+
+/// Where a frame is and how it moves.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameMotion {
+    /// Pose in the world.
+    pub pose: Pose,
+    /// Angular velocity in world axes.
+    pub angular_velocity: Vector3,
+    /// Velocity of its origin in world axes.
+    pub velocity: Vector3,
+}
+
+impl NamedFrame {
+    /// Its motion at a point.
+    pub fn motion(&self, system: &System, at: &Point) -> FrameMotion {
+        let rest = NodeMotion::at_rest(Pose::identity());
+        let node = self.node.map_or(rest, |node| system.motion(node, at));
+        FrameMotion {
+            pose: node.pose.compose(&self.offset),
+            angular_velocity: node.rotation * node.angular_velocity(),
+            velocity: node.point_velocity(&self.offset.position),
+        }
+    }
+}
+
+impl MeasuredCoordinate {
+    /// How the frames move relative to each other.
+    pub fn relative(&self, system: &System, at: &Point) -> Relative {
+        let ground = NodeMotion::at_rest(Pose::identity());
+        let [first, second] = self.nodes.map(|node| node.map_or(ground, |node| system.motion(node, at)));
+        Relative::new(&self.offsets.map(Frame::new), [&first, &second])
+    }
+}
+
 /// A scalar coordinate between two frames, or its rate.
 #[derive(Clone, Copy, Debug)]
 pub struct MeasuredCoordinate {
@@ -186,6 +233,13 @@ pub struct MeasuredCoordinate {
     pub rate: bool,
     /// Unit of the value.
     pub unit: &'static str,
+}
+
+impl MeasuredCoordinate {
+    /// Whether the value is an angle whose full turns are counted.
+    pub fn counts_turns(&self) -> bool {
+        !self.rate && self.coordinate.counts_turns()
+    }
 }
 
 /// A state of the model as a signal.

@@ -222,6 +222,11 @@ impl<'m> EventWatch<'m> {
             }
             watched.angles = angles.as_chunks().0.to_vec();
         }
+        // Whoever goes back in time forgets what came after.
+        (self.target, self.no_value) = (None, None);
+        self.poles.clear();
+        self.records.clear();
+        self.fired.clear();
         for _ in 0..reader.count(16)? {
             let (time, index) = (reader.number()?, reader.whole()?);
             let event =
@@ -264,15 +269,15 @@ impl<'m> EventWatch<'m> {
     fn angles_at(&self, index: usize, point: &Point, since: f64) -> Vec<[f64; 2]> {
         let balance = EnergyBalance::default();
         let reading = Reading::new(self.system, *point, &balance);
-        let mut values = Vec::new();
         let inputs = self.events[index].inputs.iter().enumerate();
         let angle = |(slot, input): (usize, &Option<EventInput>)| match input {
-            Some(input) if input.sensor.counts_turns() => {
-                values.clear();
-                input.sensor.read(&reading, self.near(index, slot, point.time - since), &mut values);
-                [values[0], input.sensor.coordinate_rate(&reading)]
+            // What events read has one angle at most.
+            Some(input) => {
+                let near = |_| self.near(index, slot, point.time - since);
+                let angle = input.sensor.angles(&reading, near).first().copied().unwrap_or(0.0);
+                [angle, input.sensor.angle_rates(&reading).next().unwrap_or(0.0)]
             }
-            _ => [0.0; 2],
+            None => [0.0; 2],
         };
         inputs.map(angle).collect()
     }
@@ -291,7 +296,8 @@ impl<'m> EventWatch<'m> {
             None => point.time,
             Some(input) => {
                 values.clear();
-                input.sensor.read(&reading, self.near(index, slot, point.time - since), &mut values);
+                let near = [self.near(index, slot, point.time - since)];
+                input.sensor.read(&reading, &near, &mut values);
                 values[input.component]
             }
         };

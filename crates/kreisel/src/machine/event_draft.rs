@@ -2,7 +2,7 @@
 
 use super::MachineBuilder;
 use super::event::{Direction, Event, EventInput};
-use super::sensor::{InputSensor, NamedSensor};
+use super::sensor::{InputSensor, NamedSensor, SensorRequest};
 use super::variant::Variants;
 use crate::model::expression::TIME;
 use crate::model::{GivenParameter, MeasuredExpression, ModelErrors, Quantities, Reference};
@@ -64,7 +64,7 @@ pub(super) fn shown_names(builder: &MachineBuilder) -> Vec<String> {
 }
 
 /// Where the value of a name comes from.
-fn input(name: &str, builder: &MachineBuilder) -> Option<EventInput> {
+pub(super) fn input(name: &str, builder: &MachineBuilder) -> Option<EventInput> {
     let number = |sensor: NamedSensor| EventInput { sensor, component: 0, holder: None };
     if let Some(measured) = builder.measured(name) {
         return Some(number(NamedSensor::of_coordinate(name, measured)));
@@ -76,6 +76,10 @@ fn input(name: &str, builder: &MachineBuilder) -> Option<EventInput> {
     if let Some(input) = signals.inputs().iter().find(|input| input.name == name) {
         let sensor = InputSensor { element: input.holder, initial: input.value };
         return Some(EventInput { holder: Some(input.holder), ..number(NamedSensor::new(name, sensor)) });
+    }
+    let asked = SensorRequest::of_signal(builder, name).filter(|(sensor, _)| sensor.of_moment);
+    if let Some((sensor, component)) = asked {
+        return Some(EventInput { sensor, component, holder: None });
     }
     signals.recorded().iter().filter(|sensor| sensor.of_moment).find_map(|sensor| {
         let component = sensor.channels().iter().position(|channel| channel.name == name)?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::beam::{BeamEntry, Station};
-use super::entry::{Attachment, BodyEntry, JointEntry, MeasuredCoordinate};
+use super::entry::{Attachment, BodyEntry, JointEntry, MeasuredCoordinate, NamedFrame};
 use crate::kinematics::{Frame, NodeId, NodeMotion, Relative};
 use crate::lie::{Group, Matrix3, Pose, Vector3};
 use crate::model::error::ModelError;
@@ -193,6 +193,22 @@ impl Frames {
     pub fn beam_section<'n>(&self, name: &'n str) -> Option<(&BeamEntry, &'n str)> {
         let (beam, section) = name.split_once('.')?;
         self.beams.get(beam).map(|beam| (beam, section))
+    }
+
+    /// Coordinates of all joints but drives by full name, `crank.angle`, in the order of the model.
+    pub fn coordinates(&self) -> impl Iterator<Item = (String, MeasuredCoordinate)> + '_ {
+        self.joints().iter().filter(|joint| !joint.is_drive).flat_map(|joint| {
+            let coordinates = joint.coordinates.iter();
+            coordinates
+                .filter_map(move |(word, _)| Some((format!("{}.{word}", joint.name), joint.measured(word)?)))
+        })
+    }
+
+    /// The frame of a name: of a body, a marker, a node of a beam or the ground.
+    pub fn frame(&self, name: &str) -> Result<NamedFrame, ModelError> {
+        let reference = Reference { name: name.to_string(), place: Place::default() };
+        let Attachment { node, marker, .. } = self.attachment(&reference)?;
+        Ok(NamedFrame { node, offset: marker.unwrap_or_default() })
     }
 
     /// What `body`, `body.marker`, `beam.end`, `ground` or `ground.marker` means.

@@ -11,6 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::frames::Frames;
+use super::led::LedCoordinate;
 use crate::constrained::{
     ConsistencyError, Miss, REFUSED_CHANGE, StartReport, fit_together, in_words, moving_nearly,
     moving_together,
@@ -254,6 +255,96 @@ pub(super) struct JointStarts<'a> {
     tree: SpanningTree,
     /// Makes the equations once more, to add conditions.
     again: &'a dyn Fn() -> Result<SystemBuilder, ModelErrors>,
+}
+
+/// States an initial coordinate or rate in place of what the model says of it: `elbow.angle`,
+/// `elbow.angle-rate`, or the joint alone if it has one coordinate.
+pub(super) fn state(
+    frames: &Frames,
+    name: &str,
+    value: f64,
+    starts: &mut Vec<JointStart>,
+) -> Result<(), ModelError> {
+    let place = Place::default();
+    if !value.is_finite() {
+        let what = format!("the initial value of `{name}`");
+        return Err(ModelError::unsuitable(what, "a finite number", value.to_string(), &place));
+    }
+    let alone = frames.joint_named(name).and_then(|joint| match joint.coordinates {
+        [(word, _)] => Some((joint, *word)),
+        _ => None,
+    });
+    let (owner, word) = name.rsplit_once('.').unwrap_or((name, ""));
+    let found = alone.or_else(|| frames.joint_named(owner).map(|joint| (joint, word)));
+    let found = found.filter(|(joint, _)| !joint.is_drive);
+    let found = found.and_then(|(joint, word)| Some((joint, joint.measured(word)?)));
+    let Some((joint, measured)) = found else {
+        let known: Vec<String> = frames.coordinates().map(|(name, _)| format!("`{name}`")).collect();
+        let found = if known.is_empty() {
+            "there is none".to_owned()
+        } else {
+            format!("there is {}", known.join(", "))
+        };
+        let requirement = format!("given for coordinates of joints and their rates ({found})");
+        return Err(ModelError::unsuitable("an initial value", requirement, format!("for `{name}`"), &place));
+    };
+    let of_joint = |start: &JointStart| start.joint == joint.name;
+    let known = starts.iter().position(|start| of_joint(start) && start.coordinate == measured.coordinate);
+    let index = known.unwrap_or_else(|| {
+        let own = joint.coordinates.iter().find(|(_, coordinate)| *coordinate == measured.coordinate);
+        let start = JointStart {
+            joint: joint.name.clone(),
+            word: own.map_or("", |(word, _)| word),
+            coordinate: measured.coordinate,
+            value: None,
+            rate: None,
+        };
+        // Those of one joint stand together.
+        let index = starts.iter().rposition(of_joint).map_or(starts.len(), |last| last + 1);
+        starts.insert(index, start);
+        index
+    });
+    let stated = Some((value, place));
+    if measured.rate {
+        starts[index].rate = stated
+    } else {
+        starts[index].value = stated
+    }
+    Ok(())
+}
+
+/// The configuration in which some coordinates have been moved to values from where they are, with all that
+/// lies beyond their joints; loops that do not close then are left open.
+pub(super) fn carried(
+    frames: &Frames,
+    system: &System,
+    initial: &Initial,
+    coordinates: &[LedCoordinate],
+    targets: &[f64],
+) -> Vec<f64> {
+    // Those of one joint must stand together.
+    let joint_of = |led: &LedCoordinate| led.name.rsplit_once('.').map_or("", |(joint, _)| joint).to_owned();
+    let mut starts: Vec<(JointStart, f64)> = Vec::with_capacity(coordinates.len());
+    for (led, &target) in coordinates.iter().zip(targets) {
+        let joint = joint_of(led);
+        let coordinate = led.measured.coordinate;
+        let start = JointStart {
+            joint: joint.clone(),
+            word: "",
+            coordinate,
+            value: Some((target, Place::default())),
+            rate: None,
+        };
+        let last = starts.iter().rposition(|(known, _)| known.joint == joint);
+        starts.insert(last.map_or(starts.len(), |last| last + 1), (start, target));
+    }
+    let (starts, targets): (Vec<_>, Vec<f64>) = starts.into_iter().unzip();
+    let again = || Err(ModelErrors::new());
+    let starts = JointStarts::new(frames, system, starts, &again);
+    let there = starts.moved(&starts.poses(initial), &targets);
+    let mut carried = initial.clone();
+    starts.write(&there, &mut carried);
+    carried.configuration
 }
 
 impl<'a> JointStarts<'a> {

@@ -12,8 +12,10 @@ pub(crate) mod curve;
 mod entry;
 pub(crate) mod event;
 mod event_draft;
+mod expression_draft;
 mod frames;
 mod joint_start;
+mod led;
 mod mesh;
 mod mobility;
 mod prescribed;
@@ -34,13 +36,16 @@ pub use balance::EnergyBalance;
 pub use builder::{MachineBuilder, PartEntry, placement};
 pub(crate) use builder::{STANDARD_GRAVITY, build};
 pub use entry::{
-    Attachment, BodyEntry, FrictionForm, FunctionEntry, Functions, InputEntry, JointEntry,
-    MeasuredCoordinate, StateSignal,
+    Attachment, BodyEntry, FrameMotion, FrictionForm, FunctionEntry, Functions, InputEntry, JointEntry,
+    MeasuredCoordinate, NamedFrame, StateSignal,
 };
 pub use event::{Direction, Event, EventRecord};
 pub use event_draft::EventDraft;
+pub use expression_draft::ExpressionDraft;
 pub use frames::Frames;
 pub use joint_start::JointStart;
+pub(crate) use led::build_led;
+pub use led::{LedCoordinate, LedError, LedMachine};
 pub use mesh::MeshError;
 pub use mobility::Mobility;
 pub use prescribed::Prescribed;
@@ -54,6 +59,8 @@ pub use signal::{Collected, SignalCollector};
 pub use signals::{MachineSignals, Rank};
 pub(crate) use state::SteadyStart;
 pub use state::SteadyStates;
+
+use std::collections::BTreeMap;
 
 use crate::dae::{Initial, Notes, Point, Values};
 use crate::kinematics::{Frame, NodeMotion, Relative};
@@ -140,6 +147,11 @@ impl Machine {
     /// The texts that it was read from, the model file first.
     pub fn sources(&self) -> &[ModelIdentity] {
         &self.provenance.sources
+    }
+
+    /// Its parameters with their values, in base units.
+    pub fn parameters(&self) -> &BTreeMap<String, f64> {
+        &self.provenance.parameters
     }
 
     /// Bodies, markers, beams and joints by name.

@@ -1,6 +1,6 @@
 //! The model that a machine comes from: its texts, where it says what, and what it left open.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,6 +23,8 @@ pub(super) struct Provenance {
     pub(super) places: HashMap<String, Place>,
     /// Its texts, the model file first.
     pub(super) sources: Vec<ModelIdentity>,
+    /// Its parameters with their values.
+    pub(super) parameters: BTreeMap<String, f64>,
 }
 
 /// What the user of a model should know of how it was read.
@@ -45,6 +47,7 @@ impl Provenance {
             settings_place: settings_place(document),
             places: places(document, parts),
             sources: sources(document),
+            parameters: document.parameters().clone(),
         }
     }
 }

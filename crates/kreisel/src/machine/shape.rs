@@ -19,6 +19,34 @@ pub struct Solid {
     pub frame: Pose,
 }
 
+/// A shape on a body with how it is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeenShape {
+    /// The shape.
+    pub solid: Solid,
+    /// Its colour as `#rrggbb`, if the model names one.
+    pub colour: Option<String>,
+    /// Whether it is drawn.
+    pub visible: bool,
+}
+
+/// How a body is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look {
+    /// Its shapes; a body without any is drawn by its inertia.
+    pub shapes: Vec<SeenShape>,
+    /// The colour of what has none of its own, as `#rrggbb`.
+    pub colour: Option<String>,
+    /// Whether it is drawn.
+    pub visible: bool,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self { shapes: Vec::new(), colour: None, visible: true }
+    }
+}
+
 /// A closed surface of triangles, as it is weighed.
 pub type Triangles = Arc<Vec<[Vector3; 3]>>;
 

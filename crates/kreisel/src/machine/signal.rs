@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::MachineBuilder;
 use super::entry::MeasuredCoordinate;
+use super::sensor::SensorRequest;
 use crate::element::{MAX_SIGNALS, MotionSignal, Quantity, Signal, SignalFunction};
 use crate::kinematics::{Frame, FramePair, MAX_NODES, NodeId};
 use crate::model::error::ModelError;
@@ -277,7 +278,16 @@ fn refusal(builder: &MachineBuilder, name: &str) -> Option<&'static str> {
              expression of positions and velocities",
         );
     }
-    ((is_joint || builder.frames().has_body(part)) && word("acceleration")).then_some(
-        "a force of accelerations is added mass: add it to the bodies' `mass` and `inertia`, or measure a velocity",
-    )
+    if (is_joint || builder.frames().has_frame(part)) && word("acceleration") {
+        return Some(
+            "a force of accelerations is added mass: add it to the bodies' `mass` and `inertia`, or measure a velocity",
+        );
+    }
+    // What remains can be measured but is no function of positions and velocities that has derivatives here.
+    SensorRequest::of_signal(builder, name)?;
+    Some(match () {
+        () if word("momentum") => "use a `velocity` or an `angular-velocity` times the mass or inertia",
+        () if word("orientation") => "use a `rotation-vector`, or an angle such as `angle-z`",
+        () => "write what it depends on instead: positions, velocities, states and `t`",
+    })
 }

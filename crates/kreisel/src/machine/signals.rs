@@ -1,6 +1,7 @@
 //! What can be measured and used in expressions: signals that parts offer, states, inputs and functions.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::entry::{FunctionEntry, Functions, InputEntry, StateSignal};
@@ -43,6 +44,8 @@ pub struct MachineSignals {
     offers: Named<(Rank, NamedSensor)>,
     asked: Vec<NamedSensor>,
     recorded: Vec<NamedSensor>,
+    /// Where the angles of each recorded sensor begin among those of all, and their number.
+    angle_starts: Vec<usize>,
     states: Vec<StateSignal>,
     inputs: Vec<InputEntry>,
     /// Which elements use which inputs, in the order of the element's own inputs.
@@ -194,6 +197,7 @@ impl MachineSignals {
         }
         let mut names = HashSet::new();
         self.recorded.retain(|sensor| names.insert(sensor.name.clone()));
+        self.count_angles();
         Ok(())
     }
 
@@ -215,7 +219,27 @@ impl MachineSignals {
     pub(crate) fn record_also(&mut self, sensor: NamedSensor) {
         if self.recorded.iter().all(|known| known.name != sensor.name) {
             self.recorded.push(sensor);
+            self.count_angles();
         }
+    }
+
+    fn count_angles(&mut self) {
+        let mut count = 0;
+        let starts = self.recorded.iter().map(|sensor| {
+            count += sensor.angles.len();
+            count
+        });
+        self.angle_starts = std::iter::once(0).chain(starts).collect();
+    }
+
+    /// Where the angles of a recorded sensor, whose turns are counted, stand among those of all.
+    pub(crate) fn angles_of(&self, sensor: usize) -> Range<usize> {
+        self.angle_starts[sensor]..self.angle_starts[sensor + 1]
+    }
+
+    /// Number of all angles whose turns are counted.
+    pub(crate) fn angle_count(&self) -> usize {
+        self.angle_starts.last().copied().unwrap_or(0)
     }
 
     /// What is recorded.

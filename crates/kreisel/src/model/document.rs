@@ -19,7 +19,7 @@
 //! parameters = { radius = "300 mm" }
 //! ```
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -78,6 +78,20 @@ impl Part {
             entries: Arc::new(Entries::empty(place)),
             context: Context::new(Arc::new(scope), None),
         }
+    }
+
+    /// Whether the same table of a file makes both.
+    pub fn is_repetition_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.entries, &other.entries)
+    }
+
+    /// The part that a key names, as far as that can be read; the ground if it names none.
+    fn owner(&self, key: &str) -> String {
+        let text = match self.entries.get(key).map(|entry| &entry.value.content) {
+            Some(Content::Text(text)) => self.context.substitute(text).ok(),
+            _ => None,
+        };
+        text.map_or_else(|| name::GROUND.to_string(), |text| self.context.full_name(text.content()))
     }
 
     /// What kind of part it is.
@@ -506,7 +520,7 @@ impl Expander<'_> {
         };
         match (kind.occurrence, &entry.value.content) {
             (Occurrence::Once, Content::Table(_)) => Ok(vec![(kind, &entry.value)]),
-            (Occurrence::Many, Content::Array(values))
+            (Occurrence::Many | Occurrence::ManyOn(_), Content::Array(values))
                 if values.iter().all(|value| matches!(value.content, Content::Table(_))) =>
             {
                 Ok(values.iter().map(|value| (kind, value)).collect())
@@ -570,14 +584,22 @@ impl Expander<'_> {
     /// Checks that names are unique and names the parts that have none: `body-1`, `body-2`, …
     fn name_parts(&mut self) {
         let mut places: HashMap<String, Place> = HashMap::new();
-        for part in self.parts.iter().filter(|part| part.kind.occurrence == Occurrence::Many) {
+        let mut repeated: HashSet<*const Entries> = HashSet::new();
+        for part in self.parts.iter().filter(|part| part.kind.occurrence != Occurrence::Once) {
             if part.name.is_empty() {
                 continue;
             }
-            if let Some(first) = places.get(&part.name) {
-                self.errors.push(duplicate(part, first));
+            let name = match part.kind.occurrence {
+                Occurrence::ManyOn(key) => format!("{}.{}", part.owner(key), part.name),
+                _ => part.name.clone(),
+            };
+            if let Some(first) = places.get(&name) {
+                // All that one table repeats is wrong in the same way.
+                if repeated.insert(Arc::as_ptr(&part.entries)) {
+                    self.errors.push(duplicate(part, first));
+                }
             } else {
-                places.insert(part.name.clone(), part.name_place.clone());
+                places.insert(name, part.name_place.clone());
             }
         }
         let mut counts: HashMap<(&str, String), usize> = HashMap::new();

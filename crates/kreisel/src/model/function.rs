@@ -9,17 +9,23 @@
 //!   values, `smooth` (a spline) or `linear`; outside of it the end value is held, the end slope is kept with
 //!   `continue`, or the table begins anew with `repeat`.
 //!
+//! A characteristic is such a table over another argument than time, or an expression of names that belong to
+//! its key, such as `elongation` and `rate` of a spring.
+//!
 //! A signal is a law or an expression that also uses measured quantities. A curve is a table like the
 //! last form, over another argument than time.
 
 use std::sync::Arc;
 
 use super::error::{Mistake, ModelErrors};
+use super::expression::Expression;
 use super::fields::{Field, Fields};
 use super::kind::{CURVE_KEYS, EXTRAPOLATIONS, INTERPOLATIONS, LAW_KEYS};
 use super::law::{Law, SmoothStart};
+use super::name;
 use super::quantity::Dimension;
 use super::scope::MeasuredExpression;
+use super::source::Text;
 use super::table::{Table, TableMistake};
 use super::tabulated;
 use super::value::Content;
@@ -31,6 +37,61 @@ pub enum SignalLaw {
     Law(Law),
     /// It must be compiled when all sensors are known.
     Measured(MeasuredExpression),
+}
+
+/// A function of names that belong to a key, or of the first of them.
+#[derive(Clone, Debug)]
+pub enum Characteristic {
+    /// By points, of the first.
+    Table(Table),
+    /// By an expression of them.
+    Formula(Formula),
+}
+
+/// An expression of names that belong to a key.
+#[derive(Clone, Debug)]
+pub struct Formula {
+    expression: Expression,
+    /// Where each of its variables stands among the names.
+    places: Vec<usize>,
+}
+
+/// Most names that may belong to a key.
+const MAX_OWN_NAMES: usize = 4;
+
+impl Formula {
+    /// The value at values of the names, and its derivatives by them.
+    pub fn evaluate<const N: usize>(&self, values: [f64; N]) -> (f64, [f64; N]) {
+        let (mut variables, mut slopes) = ([0.0; MAX_OWN_NAMES], [0.0; MAX_OWN_NAMES]);
+        let count = self.places.len();
+        variables.iter_mut().zip(&self.places).for_each(|(variable, &place)| *variable = values[place]);
+        let value = self.expression.value_and_gradient(&variables[..count], &mut slopes[..count]);
+        let mut gradient = [0.0; N];
+        self.places.iter().zip(slopes).for_each(|(&place, slope)| gradient[place] = slope);
+        (value, gradient)
+    }
+}
+
+/// A curve, or an expression of names that belong to the key.
+pub(crate) fn read_characteristic(
+    field: Field<'_>,
+    argument: Dimension,
+    value: Dimension,
+    names: &'static [&'static str],
+) -> Result<Characteristic, ModelErrors> {
+    let text = match &field.value.content {
+        Content::Table(_) => return read_curve(field, argument, value).map(Characteristic::Table),
+        Content::Text(text) => text.clone(),
+        Content::Number(number) => Text::new(number.to_string(), field.value.place.clone()),
+        _ => {
+            let expected = format!("an expression of {} or a table with `points`", name::list(names));
+            return Err(field.wrong_type(&expected).into());
+        }
+    };
+    let expression = field.context.formula(&text, value, names)?;
+    let place = |variable: &String| names.iter().position(|name| *name == variable.as_str());
+    let places = expression.variables().iter().filter_map(place).collect();
+    Ok(Characteristic::Formula(Formula { expression, places }))
 }
 
 /// Three values, each read by itself.

@@ -24,6 +24,8 @@ pub struct PartKind {
 pub enum Occurrence {
     /// Any number, as `[[name]]`, each with its own name.
     Many,
+    /// The same, but names are unique only on the part that this key names.
+    ManyOn(&'static str),
     /// At most one, as `[name]`. In an included file it is left out: it belongs to running that file alone.
     Once,
 }
@@ -107,6 +109,9 @@ pub enum ValueKind {
     Signals(Dimension),
     /// A function given by points: dimensions of argument and value.
     Curve(Dimension, Dimension),
+    /// A function of names of its own, by an expression of them, or of the first of them by points: dimensions
+    /// of that and of the value.
+    Characteristic(Dimension, Dimension, &'static [&'static str]),
     /// An inline table of parameters of the model with numbers for them.
     Parameters,
     /// An inline table with keys of its own.
@@ -168,14 +173,14 @@ impl ValueKind {
 impl PartKind {
     /// The key with a name, common keys included.
     pub fn key(&self, name: &str) -> Option<&'static Key> {
-        let common = if self.occurrence == Occurrence::Many { COMMON_KEYS } else { &[] };
+        let common = if self.occurrence != Occurrence::Once { COMMON_KEYS } else { &[] };
         self.keys.iter().chain(common).find(|key| key.name == name)
     }
 
     /// How the table is written in a model file.
     pub fn header(&self) -> String {
         match self.occurrence {
-            Occurrence::Many => format!("[[{}]]", self.name),
+            Occurrence::Many | Occurrence::ManyOn(_) => format!("[[{}]]", self.name),
             Occurrence::Once => format!("[{}]", self.name),
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::error::ModelErrors;
 use super::fields::Field;
-use super::function::{read_curve, read_law, read_signal, read_signals, read_three};
+use super::function::{read_characteristic, read_curve, read_law, read_signal, read_signals, read_three};
 use super::kind::{COMMON_KEYS, Key, Need, Occurrence, PartKind, REPETITION_KEYS, ValueKind};
 use super::orientation;
 use super::reader::read_number_or;
@@ -26,7 +26,7 @@ pub fn kind_faults(kind: &'static PartKind) -> Vec<String> {
     if kind.doc.is_empty() {
         faults.push(format!("`{}` has no description", kind.name));
     }
-    let common = if kind.occurrence == Occurrence::Many { COMMON_KEYS } else { &[] };
+    let common = if kind.occurrence != Occurrence::Once { COMMON_KEYS } else { &[] };
     let mut seen: Vec<&str> = common.iter().map(|key| key.name).collect();
     key_faults(kind.keys, &mut seen, &kebab, &mut faults);
     faults
@@ -87,6 +87,9 @@ fn read_default(key: &'static Key, text: &str) -> Result<(), ModelErrors> {
         ValueKind::Signal3(dimension) => read_three(field, |part| read_signal(part, dimension)).map(drop)?,
         ValueKind::Signals(dimension) => read_signals(field, dimension).map(drop)?,
         ValueKind::Curve(argument, value) => read_curve(field, argument, value).map(drop)?,
+        ValueKind::Characteristic(argument, value, names) => {
+            read_characteristic(field, argument, value, names).map(drop)?;
+        }
         ValueKind::Table(_) | ValueKind::Parameters => field.table().map(drop)?,
     }
     Ok(())

@@ -13,7 +13,10 @@ use nalgebra::{DMatrix, Isometry3, Matrix3, UnitQuaternion, Vector3};
 use super::document::{Part, repetitions};
 use super::error::{Mistake, ModelError, ModelErrors};
 use super::fields::{Field, Fields};
-use super::function::{SignalLaw, read_curve, read_law, read_signal, read_signals, read_three};
+use super::function::{
+    Characteristic, SignalLaw, read_characteristic, read_curve, read_law, read_signal, read_signals,
+    read_three,
+};
 use super::kind::{COMMON_KEYS, Key, Need, Occurrence, REPETITION_KEYS, ValueKind};
 use super::law::Law;
 use super::name::{self, GROUND};
@@ -70,10 +73,10 @@ impl<'a> PartReader<'a> {
     pub fn new(part: &'a Part) -> Result<Self, ModelErrors> {
         let kind = part.kind();
         let description = match kind.occurrence {
-            Occurrence::Many => format!("the {} `{}`", kind.name, part.name()),
+            Occurrence::Many | Occurrence::ManyOn(_) => format!("the {} `{}`", kind.name, part.name()),
             Occurrence::Once => format!("`[{}]`", kind.name),
         };
-        let common = if kind.occurrence == Occurrence::Many { COMMON_KEYS } else { &[] };
+        let common = if kind.occurrence != Occurrence::Once { COMMON_KEYS } else { &[] };
         Self::from_table(part.entries(), part.context().clone(), description, kind.keys, common)
     }
 
@@ -348,6 +351,10 @@ readers! {
         ValueKind::Parameters => |reader, field| Ok(given_parameters(field.table()?, &reader.context.apart())?);
     "A function given by points", curve, optional_curve -> Table:
         ValueKind::Curve(argument, value) => |reader, field| read_curve(field, argument, value);
+    "A function of names of its own, or given by points", characteristic, optional_characteristic -> Characteristic:
+        ValueKind::Characteristic(argument, value, names) => |reader, field| {
+            read_characteristic(field, argument, value, names)
+        };
 }
 
 /// Defaults by key and text, each read once: parts that are repeated thousands of times ask for the same

@@ -21,10 +21,12 @@ pub fn schema(kinds: &[&'static PartKind]) -> Json {
     properties.insert("expressions".into(), described(expressions, doc));
     properties.insert("include".into(), include());
     for kind in kinds {
-        let common = if kind.occurrence == Occurrence::Many { COMMON_KEYS } else { &[] };
+        let common = if kind.occurrence != Occurrence::Once { COMMON_KEYS } else { &[] };
         let table = described(table(kind.keys.iter().chain(common)), kind.doc);
         let table = match kind.occurrence {
-            Occurrence::Many => json!({ "type": "array", "items": table, "description": kind.doc }),
+            Occurrence::Many | Occurrence::ManyOn(_) => {
+                json!({ "type": "array", "items": table, "description": kind.doc })
+            }
             Occurrence::Once => table,
         };
         properties.insert(kind.name.into(), table);
@@ -136,7 +138,7 @@ fn documented(key: &Key) -> String {
 /// The base unit of a key's numbers.
 fn unit(kind: ValueKind) -> Option<String> {
     match kind {
-        ValueKind::Curve(argument, value) => {
+        ValueKind::Curve(argument, value) | ValueKind::Characteristic(argument, value, _) => {
             let shown = |dimension: Dimension| match dimension.unit() {
                 unit if unit.is_empty() => "1".to_string(),
                 unit => unit,
@@ -179,6 +181,9 @@ fn value(key: &Key) -> Json {
         ValueKind::Law3(_) | ValueKind::Signal3(_) => array(json!({ "$ref": "#/$defs/law" }), &[3]),
         ValueKind::Signals(_) => array(json!({ "$ref": "#/$defs/law" }), &[]),
         ValueKind::Curve(..) => json!({ "$ref": "#/$defs/curve" }),
+        ValueKind::Characteristic(..) => {
+            json!({ "anyOf": [{ "$ref": "#/$defs/number" }, { "$ref": "#/$defs/curve" }] })
+        }
         ValueKind::Parameters => json!({ "type": "object", "additionalProperties": number }),
         ValueKind::Table(keys) => table(keys.iter()),
         ValueKind::Tables(keys) => {
@@ -274,6 +279,10 @@ fn type_text(kind: ValueKind) -> String {
         ValueKind::Signal3(_) => of("3 laws of time or measured quantities"),
         ValueKind::Signals(_) => of("laws of time or measured quantities"),
         ValueKind::Curve(..) => of("curve"),
+        ValueKind::Characteristic(_, _, names) => {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            of(&format!("expression of {}, or curve", names.join(", ")))
+        }
         ValueKind::Parameters => "table of parameters and numbers".into(),
         ValueKind::Table(_) => "table".into(),
         ValueKind::Tables(_) => "tables".into(),

@@ -145,6 +145,37 @@ impl Context {
         Law::from_expression(&expression, &text)
     }
 
+    /// The function of some names that an expression means; nothing else may have one of them.
+    pub fn formula(
+        &self,
+        text: &Text,
+        dimension: Dimension,
+        names: &'static [&'static str],
+    ) -> Result<Expression, ModelError> {
+        let text = self.substitute(text)?;
+        let own = |name: &str| names.contains(&name).then(|| name.to_string());
+        let candidates = || [self.candidates(), names.iter().map(|name| name.to_string()).collect()].concat();
+        let expression = self.compile(&text, Some(dimension), &own, &candidates).map_err(|error| {
+            match error.mistake() {
+                Mistake::UnknownName { .. } => error.with_hint(format!(
+                    "beside parameters it may use {}; a `[[force]]` or `[[joint-force]]` may use all that is measured",
+                    name::list(names)
+                )),
+                _ => error,
+            }
+        })?;
+        let taken = names.iter().find(|name| self.scope.has_name(name) && mentions(text.content(), name));
+        match taken {
+            None => Ok(expression),
+            Some(name) => {
+                let (what, found) = (format!("the name `{name}`"), "that of a parameter or table as well");
+                let requirement = "here that of what is measured";
+                let error = ModelError::unsuitable(what, requirement, found, text.place());
+                Err(error.with_hint("give the parameter or table another name"))
+            }
+        }
+    }
+
     /// An unknown `i` outside of a repeated part is a forgotten `repeat`.
     fn explain_index(&self, error: ModelError) -> ModelError {
         match error.mistake() {
@@ -230,6 +261,12 @@ pub(crate) fn given_parameters(
         Ok(GivenParameter { name: entry.key.clone(), name_place, value, value_place })
     };
     entries.iter().map(given).collect()
+}
+
+/// Whether a name stands in a text as a word.
+fn mentions(text: &str, name: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');
+    text.split(|letter| !is_part(letter)).any(|word| word == name)
 }
 
 fn bad_index(text: &Text, range: std::ops::Range<usize>) -> ModelError {

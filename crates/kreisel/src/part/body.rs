@@ -5,19 +5,26 @@ use crate::integrate::Words;
 use crate::kinematics::{NodeId, join};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::sensor::{BodyMomentum, FrameSensor, NamedSensor, SensorFrame};
-use crate::machine::shape::Solid;
+use crate::machine::shape::{Look, SeenShape};
 use crate::machine::{BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, placement};
 use crate::model::{
-    Dimension, Key, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind, name,
+    Dimension, Key, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference,
+    ValueKind, name,
 };
-use crate::part::shape;
+use crate::part::shape::{self, Weight};
 use crate::system::Stated;
+
+static LUMP: &[Key] = &[
+    Key::new("mass", ValueKind::Number(Dimension::MASS), Need::Required).doc("Mass."),
+    Key::new("position", ValueKind::Vector3(Dimension::LENGTH), Need::Default("[0, 0, 0]"))
+        .doc("Position from the origin of the body, in body axes."),
+];
 
 static MARKER: &[Key] = &[
     Key::new("name", ValueKind::Text, Need::Required)
         .doc("Name of the marker; it is referred to as `body.marker`."),
     Key::new("position", ValueKind::Vector3(Dimension::LENGTH), Need::Default("[0, 0, 0]"))
-        .doc("Position in body axes."),
+        .doc("Position from the origin of the body, in body axes."),
     Key::new("orientation", ValueKind::Orientation, Need::Optional)
         .doc("Rotation from marker axes to body axes."),
 ];
@@ -25,21 +32,29 @@ static MARKER: &[Key] = &[
 /// Keys of `[[body]]`.
 static KIND: PartKind = PartKind {
     name: "body",
-    doc: "A rigid body; its frame stands at the centre of mass. It needs `mass` and `inertia`, or a `shape` with `density` or `mass`, or is `massless`.",
+    doc: "A rigid body. It needs `mass` and `inertia`, or a `shape` or `shapes` with `density` or `mass`, or is `massless`; `lumps` add to these. Its origin, from which `position`, markers, shapes and lumps count, is the centre of mass of what `mass`, `inertia` and `shape` say; with `shapes` it is where they count from, with `centre-of-mass` where that counts from. Then the marker `origin` stands there, and the centre of mass follows. Sensors of the body show the centre of mass.",
     occurrence: Occurrence::Many,
     keys: &[
         Key::new("mass", ValueKind::Number(Dimension::MASS), Need::Optional)
             .doc("Mass."),
         Key::new("inertia", ValueKind::Symmetric3(Dimension::INERTIA), Need::Optional)
-            .doc("Inertia about the centre of mass in body axes: xx, yy, zz; or xx, yy, zz, xy, xz, yz (`[2, 3, 4, 0.1, 0, -0.2]`), the last three as in the matrix, so that products of inertia ∫xy dm come with a minus; or the rows of the matrix. That of the shape, filled evenly, if not given."),
+            .doc("Inertia about the centre of mass (without `lumps`) in body axes: xx, yy, zz; or xx, yy, zz, xy, xz, yz (`[2, 3, 4, 0.1, 0, -0.2]`), the last three as in the matrix, so that products of inertia ∫xy dm come with a minus; or the rows of the matrix. That of the shape, filled evenly, if not given."),
         Key::new("density", ValueKind::Number(Dimension::DENSITY), Need::Optional)
-            .doc("Density of the shape, in place of `mass` and `inertia`."),
+            .doc("Density of the shape or shapes, in place of `mass` and `inertia`."),
+        Key::new("centre-of-mass", ValueKind::Vector3(Dimension::LENGTH), Need::Optional)
+            .doc("Where the centre of mass of `mass` and `inertia` stands, from the origin of the body in body axes; at the origin if not given."),
+        Key::new("lumps", ValueKind::Tables(LUMP), Need::Optional)
+            .doc("Masses in points that move with the body; they add to its mass and inertia."),
         Key::new("massless", ValueKind::Boolean, Need::Default("false"))
             .doc("Whether the body has no inertia at all, such as the cross of a universal joint; joints must hold it in every direction."),
         Key::new("shape", ValueKind::Table(shape::KEYS), Need::Optional)
             .doc("What the body looks like, and what it weighs unless `inertia` is given."),
+        Key::new("shapes", ValueKind::Tables(shape::PIECE_KEYS), Need::Optional)
+            .doc("Several shapes, each with its own place, density and colour, in place of `shape`; masses and inertias add up. With `inertia` they are for pictures. With the `mass` of the body alone they share it evenly by volume."),
+        shape::COLOUR,
+        shape::VISIBLE,
         Key::new("position", ValueKind::Vector3(Dimension::LENGTH), Need::Default("[0, 0, 0]"))
-            .doc("Initial position of the centre of mass; a guess, which assembly may change, if not given."),
+            .doc("Initial position of the body's origin, which is the centre of mass unless `shapes`, `lumps` or `centre-of-mass` say otherwise; a guess, which assembly may change, if not given."),
         Key::new("orientation", ValueKind::Orientation, Need::Optional)
             .doc("Initial rotation from body axes to world axes; a guess if not given."),
         Key::new("velocity", ValueKind::Vector3(Dimension::SPEED), Need::Optional)
@@ -66,16 +81,20 @@ pub static PARTS: &[PartEntry] = &[PartEntry::new(&KIND, &add, on_body!(""))];
 /// Adds a body, its element and its markers.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
-    let Matter { mass, inertia, shape } = matter(&reader)?;
-    let pose = initial_pose(&reader)?;
+    let Matter { mass, inertia, centre, mut look } = matter(&reader)?;
+    let has_origin = centre != Vector3::zeros();
+    let from_centre = |frame: &Pose| Pose::new(frame.rotation, frame.position - centre);
+    look.shapes.iter_mut().for_each(|shape| shape.solid.frame = from_centre(&shape.solid.frame));
+    let pose = initial_pose(&reader)?.compose(&Pose::new(UnitQuaternion::identity(), centre));
     let (angular, linear) = velocities(&reader, &pose)?;
     let group = builder.group(&reader)?;
     let name = part.name();
     let twist = join(&angular, &linear);
-    let node = builder.add_body(BodyEntry { mass, inertia, ..BodyEntry::new(name, group, pose) }, twist);
+    let entry = BodyEntry { mass, inertia, origin: -centre, ..BodyEntry::new(name, group, pose) };
+    let node = builder.add_body(entry, twist);
     builder.add_element(name, Body::new(node, mass, inertia, builder.gravity()));
     builder.set_stated(node, stated(&reader));
-    show(builder, node, shape);
+    show(builder, node, look);
     if reader.boolean("fixed")? {
         builder.fix(node);
     }
@@ -84,7 +103,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         name::check(marker_name.content())
             .map_err(|mistake| ModelError::new(mistake, marker_name.place().clone()))?;
         let rotation = marker.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
-        let frame = Pose::new(rotation, marker.vector3("position")?);
+        let frame = from_centre(&Pose::new(rotation, marker.vector3("position")?));
         builder.frames_mut().add_marker(
             Some(name),
             marker_name.content().to_string(),
@@ -93,8 +112,21 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         )?;
         marker.finish()?;
     }
+    if has_origin {
+        let origin = Reference { name: format!("{name}.{ORIGIN}"), place: part.name_place().clone() };
+        // A marker of the model may have the name.
+        if builder.attachment(&origin).is_err() {
+            let frame = from_centre(&Pose::identity());
+            builder.frames_mut().add_marker(Some(name), ORIGIN.to_string(), frame, &origin.place)?;
+            // Nobody has to attach something to it.
+            builder.attachment(&origin)?;
+        }
+    }
     reader.finish()
 }
+
+/// Name of the marker at the origin of a body whose centre of mass is elsewhere.
+const ORIGIN: &str = "origin";
 
 /// Pose that `position` and `orientation` give, in the world of the model.
 fn initial_pose(reader: &PartReader) -> Result<Pose, ModelErrors> {
@@ -115,8 +147,8 @@ pub(super) fn stated(reader: &PartReader) -> Stated {
 }
 
 /// Shows a body, its position and, if asked for, its momenta.
-pub(super) fn show(builder: &mut MachineBuilder, node: NodeId, shape: Option<Solid>) {
-    builder.appearance_mut().show_body(node, shape);
+pub(super) fn show(builder: &mut MachineBuilder, node: NodeId, look: Look) {
+    builder.appearance_mut().show_body(node, look);
     let Some(BodyEntry { name, mass, inertia, .. }) = builder.frames().body_of(node).cloned() else { return };
     let of = SensorFrame { node: Some(node), offset: Pose::identity() };
     let position = NamedSensor::new(format!("{name}.position"), FrameSensor::position(of));
@@ -129,32 +161,116 @@ pub(super) fn show(builder: &mut MachineBuilder, node: NodeId, shape: Option<Sol
 /// What a body is made of.
 struct Matter {
     mass: f64,
+    /// About the centre of mass.
     inertia: Matrix3,
-    shape: Option<Solid>,
+    /// The centre of mass, from the origin of the body.
+    centre: Vector3,
+    /// Shapes, counted from the origin of the body.
+    look: Look,
 }
 
-/// Mass and inertia as given, or those of the shape.
+/// Mass and inertia as given, or those of shapes, with lumps.
 fn matter(reader: &PartReader) -> Result<Matter, ModelErrors> {
+    let mut look =
+        Look { colour: shape::colour(reader)?, visible: reader.boolean("visible")?, ..Look::default() };
     if reader.boolean("massless")? {
         // Reading nothing else lets `finish` refuse a mass that would have no effect.
-        return Ok(Matter { mass: 0.0, inertia: Matrix3::zeros(), shape: None });
+        let (mass, inertia, centre) = (0.0, Matrix3::zeros(), Vector3::zeros());
+        return Ok(Matter { mass, inertia, centre, look });
     }
-    match (reader.optional_symmetric3("inertia")?, reader.table("shape")?) {
+    let lumps = lumps(reader)?;
+    if reader.has("shape") && reader.has("shapes") {
+        return Err(reader.ambiguous(&["shape", "shapes"], "both are given").into());
+    }
+    let mut weights = match (reader.optional_symmetric3("inertia")?, reader.table("shape")?) {
         (Some(inertia), table) => {
             check_inertia(reader, &inertia)?;
-            let shape = table.map(|table| shape::read(table, shape::Placing::Free)).transpose()?;
-            Ok(Matter { mass: reader.positive("mass")?, inertia, shape: shape.map(|(shape, _)| shape) })
+            let table = table.map(|table| shape::read(table, shape::Placing::Free)).transpose()?;
+            look.shapes.extend(table.map(|(shape, _)| shape));
+            for piece in reader.tables("shapes")? {
+                look.shapes.push(shape::read_piece(piece, None, false)?.0);
+            }
+            let centre = reader.optional_vector3("centre-of-mass")?.unwrap_or_default();
+            vec![Weight { mass: reader.positive("mass")?, centre, inertia }]
         }
-        (None, Some(table)) => filled(reader, table),
+        (None, Some(table)) => {
+            let (weight, shape) = filled(reader, table)?;
+            look.shapes.push(shape);
+            vec![weight]
+        }
+        (None, None) if reader.has("shapes") => {
+            let (weights, shapes) = pieces(reader)?;
+            look.shapes = shapes;
+            weights
+        }
+        (None, None) if !lumps.is_empty() && !reader.has("mass") => Vec::new(),
         (None, None) => {
             let missing = reader.symmetric3("inertia").map(drop).err().unwrap_or_default();
-            Err(missing.map(|error| error.with_hint("or give a `shape` with `density`")))
+            return Err(missing.map(|error| error.with_hint("or give a `shape` with `density`")));
+        }
+    };
+    let only_lumps = weights.is_empty();
+    weights.extend(lumps);
+    let Weight { mass, centre, inertia } = Weight::sum(&weights);
+    if only_lumps && inertia.symmetric_eigenvalues().min() <= 1e-12 * inertia.trace() {
+        let error = reader.unsuitable(
+            "lumps",
+            "at three points at least that lie on no line",
+            "an inertia that is not",
+        );
+        return Err(error.with_hint("add a lump, or give the body `mass` and `inertia`").into());
+    }
+    Ok(Matter { mass, inertia, centre, look })
+}
+
+/// Masses in points.
+fn lumps(reader: &PartReader) -> Result<Vec<Weight>, ModelErrors> {
+    let mut lumps = Vec::new();
+    for lump in reader.tables("lumps")? {
+        let (mass, centre) = (lump.positive("mass")?, lump.vector3("position")?);
+        lump.finish()?;
+        lumps.push(Weight { mass, centre, inertia: Matrix3::zeros() });
+    }
+    Ok(lumps)
+}
+
+/// Several shapes: each of a density or mass of its own, of the density of the body, or sharing its mass
+/// evenly by volume.
+fn pieces(reader: &PartReader) -> Result<(Vec<Weight>, Vec<SeenShape>), ModelErrors> {
+    let (density, mass) = match (reader.has("density"), reader.has("mass")) {
+        (true, true) => return Err(reader.ambiguous(&["density", "mass"], "both are given").into()),
+        (true, false) => (Some(reader.positive("density")?), None),
+        // Shared at the end.
+        (false, true) => (Some(1.0), Some(reader.positive("mass")?)),
+        (false, false) => (None, None),
+    };
+    let (mut weights, mut shapes, mut volume) = (Vec::new(), Vec::new(), 0.0);
+    for piece in reader.tables("shapes")? {
+        if mass.is_some()
+            && let Some(key) = ["density", "mass"].into_iter().find(|key| piece.has(key))
+        {
+            let error = piece.unsuitable(key, "left out", "given beside the `mass` of the whole body");
+            return Err(error.with_hint("shapes share the mass of the body evenly by volume").into());
+        }
+        let (shape, own_volume, weight) = shape::read_piece(piece, density, true)?;
+        volume += own_volume;
+        shapes.push(shape);
+        weights.extend(weight);
+    }
+    if weights.is_empty() {
+        return Err(reader.unsuitable("shapes", "one shape at least", "none").into());
+    }
+    if let Some(mass) = mass {
+        for weight in &mut weights {
+            weight.mass *= mass / volume;
+            weight.inertia *= mass / volume;
         }
     }
+    Ok((weights, shapes))
 }
 
 /// A shape filled evenly, of a given density or mass.
-fn filled(reader: &PartReader, table: PartReader) -> Result<Matter, ModelErrors> {
+fn filled(reader: &PartReader, table: PartReader) -> Result<(Weight, SeenShape), ModelErrors> {
     let density = match (reader.has("mass"), reader.has("density")) {
         (false, true) => Some(reader.positive("density")?),
         (true, false) => None,
@@ -172,7 +288,7 @@ fn filled(reader: &PartReader, table: PartReader) -> Result<Matter, ModelErrors>
     if !(mass > 0.0 && mass.is_finite() && inertia.iter().all(|entry| entry.is_finite())) {
         return Err(reader.unsuitable("shape", "of a size that has a mass", format!("{mass} kg")).into());
     }
-    Ok(Matter { mass, inertia, shape: Some(shape) })
+    Ok((Weight { mass, centre: Vector3::zeros(), inertia }, shape))
 }
 
 /// Angular and linear velocity in body axes.

@@ -109,6 +109,15 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     if elements.is_empty() {
         return Err(same_body(&reader, &references).into());
     }
+    for (key, list) in [("first-shape", &first), ("second-shape", &second)] {
+        // A body's own shape is seen as it is; a long beam has too many nodes.
+        let is_extra = reader.has(key) && list.len() == 1;
+        for ContactSurface { at, frame, surface } in
+            list.iter().filter(|one| is_extra || one.at.node.is_none())
+        {
+            builder.appearance_mut().show_surface(part.name(), at.node, *surface, frame);
+        }
+    }
     let extents = first.iter().chain(&second).map(|surface| surface.surface.extent());
     extents.filter(|extent| extent.is_finite()).for_each(|extent| builder.frames_mut().add_length(extent));
     let shown = [&second[0], &first[0]].into_iter().find(|surface| surface.at.node.is_some());

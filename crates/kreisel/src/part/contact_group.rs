@@ -67,6 +67,10 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let contact_group = ContactGroup::new(members, laws.normal, laws.friction, laws.effective_radius);
     laws.fit_group(&reader, &contact_group)?;
     check_depths(&reader, builder, &contact_group)?;
+    let ground = contact_group.members().iter().filter(|member| member.node.is_none());
+    for Member { surface, frame, .. } in ground {
+        builder.appearance_mut().show_surface(part.name(), None, *surface, frame);
+    }
     let extents = contact_group.members().iter().map(|member| member.surface.extent());
     extents.filter(|extent| extent.is_finite()).for_each(|extent| builder.frames_mut().add_length(extent));
     builder.system_mut().contact_group(part.name(), contact_group);

@@ -7,11 +7,16 @@ use super::contact_law;
 use super::joint_coordinate::{self, CoordinateChoice, JOINT};
 use super::spring::add_force;
 use crate::element::contact::Friction;
-use crate::element::{Bearing, JointFriction, RegularizedFriction, SlidingMotion};
+use crate::element::{Bearing, ForceLaw, ForceValue, JointFriction, RegularizedFriction, SlidingMotion};
 use crate::machine::sensor::{ConnectionWrench, ForceAlong, Sign};
 use crate::machine::{FrictionForm, MachineBuilder, MeasuredCoordinate, PartEntry, Rank};
 use crate::model::error::{Mistake, ModelError};
-use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
+use crate::model::{
+    Characteristic, Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind,
+};
+
+/// The name in laws of friction.
+const SPEED: &[&str] = &["speed"];
 
 /// Keys of `[[joint-friction]]`.
 static KIND: PartKind = PartKind {
@@ -20,10 +25,10 @@ static KIND: PartKind = PartKind {
     occurrence: Occurrence::Many,
     keys: &[
         JOINT,
-        Key::new("force", ValueKind::Number(Dimension::FORCE), Need::Optional)
-            .doc("Force of sliding, against a displacement."),
-        Key::new("torque", ValueKind::Number(Dimension::TORQUE), Need::Optional)
-            .doc("Torque of sliding, against an angle."),
+        Key::new("force", ValueKind::Characteristic(Dimension::SPEED, Dimension::FORCE, SPEED), Need::Optional)
+            .doc("Force of sliding, against a displacement: a number, an expression of `speed` (never negative) such as `\"20 + 15*exp(-speed/0.02)\"`, or a curve over it."),
+        Key::new("torque", ValueKind::Characteristic(Dimension::ANGULAR_SPEED, Dimension::TORQUE, SPEED), Need::Optional)
+            .doc("Torque of sliding, against an angle: likewise, over the angular `speed`."),
         Key::new("friction", ValueKind::Number(Dimension::NONE), Need::Optional)
             .doc("Coefficient of friction, times the force that the joint transmits."),
         Key::new("radius", ValueKind::Number(Dimension::LENGTH), Need::Optional)
@@ -70,9 +75,47 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     };
     refuse_other_transition(&reader, rate)?;
     let along = joint_coordinate::read(&reader, builder, measure)?;
-    let law = RegularizedFriction { force: reader.not_negative(force)?, rate: reader.positive(rate)? };
+    let law = FrictionBySpeed { sliding: reader.characteristic(force)?, rate: reader.positive(rate)? };
+    let at_rest = law.sliding_at(0.0)[0];
+    if !(at_rest >= 0.0 && at_rest.is_finite()) {
+        return Err(reader.unsuitable(force, "zero or positive", at_rest).into());
+    }
     add_force(builder, part.name(), &along, vec![Arc::new(law)]);
     reader.finish()
+}
+
+/// Friction with a force of sliding that depends on the speed.
+#[derive(Debug)]
+struct FrictionBySpeed {
+    /// Force of sliding over the speed.
+    sliding: Characteristic,
+    /// Rate at which 76 % of it act.
+    rate: f64,
+}
+
+impl FrictionBySpeed {
+    /// The force of sliding at a speed, and its derivative.
+    fn sliding_at(&self, speed: f64) -> [f64; 2] {
+        match &self.sliding {
+            Characteristic::Table(table) => {
+                let [force, slope, _] = table.evaluate(speed);
+                [force, slope]
+            }
+            Characteristic::Formula(formula) => {
+                let (force, [slope]) = formula.evaluate([speed]);
+                [force, slope]
+            }
+        }
+    }
+}
+
+impl ForceLaw for FrictionBySpeed {
+    fn at(&self, value: f64, rate: f64, time: f64) -> ForceValue {
+        let [force, slope] = self.sliding_at(rate.abs());
+        let at_this_speed = RegularizedFriction { force, rate: self.rate }.at(value, rate, time);
+        let by_rate = at_this_speed.by_rate + slope * rate.signum() * (rate / self.rate).tanh();
+        ForceValue { by_rate, ..at_this_speed }
+    }
 }
 
 /// Against a displacement it is a speed, against an angle a rate: the other has no effect.

@@ -8,12 +8,12 @@ use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind
 static KIND: PartKind = PartKind {
     name: "marker",
     doc: "A named frame on a body or on the ground; other parts refer to it as `body.marker` or `ground.marker`.",
-    occurrence: Occurrence::Many,
+    occurrence: Occurrence::ManyOn("body"),
     keys: &[
         Key::new("body", ValueKind::Reference, Need::Default("\"ground\""))
             .doc("The body that carries it, or `ground`."),
         Key::new("position", ValueKind::Vector3(Dimension::LENGTH), Need::Default("[0, 0, 0]"))
-            .doc("Position, in the axes that `axes` names."),
+            .doc("Position, in the axes that `axes` names: from the origin of the body, or of the world."),
         Key::new("orientation", ValueKind::Orientation, Need::Optional)
             .doc("Rotation from marker axes to the axes that `axes` names."),
         Key::new("axes", ValueKind::Choice(&["body", "world"]), Need::Default("\"body\""))
@@ -38,7 +38,8 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         return reader.finish();
     }
     let owner = builder.frames().body(&body)?;
-    let frame = if in_world { owner.pose.inverse().compose(&world) } else { given };
+    let from_origin = || Pose::new(given.rotation, owner.origin + given.position);
+    let frame = if in_world { owner.pose.inverse().compose(&world) } else { from_origin() };
     // The body's name already has the prefix of an included file.
     let prefix = &reader.context().scope().prefix;
     let name = part.name().strip_prefix(prefix.as_str()).unwrap_or(part.name()).to_string();

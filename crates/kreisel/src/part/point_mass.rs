@@ -1,9 +1,10 @@
 //! `[[point-mass]]`: a mass without rotation.
 
-use super::body;
+use super::{body, shape};
 use crate::element::Body;
 use crate::kinematics::join;
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
+use crate::machine::shape::Look;
 use crate::machine::{BodyEntry, MachineBuilder, PartEntry, placement};
 use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
@@ -20,6 +21,8 @@ static KIND: PartKind = PartKind {
             .doc("Initial velocity in world axes; what the joints and the stated velocities ask for if not given, zero where they ask for nothing."),
         Key::new("fixed", ValueKind::Boolean, Need::Default("false"))
             .doc("Whether assembly must leave the initial position, and the velocity if it is given, exactly as they are."),
+        shape::COLOUR,
+        shape::VISIBLE,
     ],
 };
 
@@ -41,7 +44,8 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let node = builder.add_body(body, join(&Vector3::zeros(), &velocity));
     builder.add_element(name, Body::new(node, mass, inertia, builder.gravity()));
     builder.set_stated(node, body::stated(&reader));
-    body::show(builder, node, None);
+    let (colour, visible) = (shape::colour(&reader)?, reader.boolean("visible")?);
+    body::show(builder, node, Look { colour, visible, ..Look::default() });
     if reader.boolean("fixed")? {
         builder.fix(node);
     }

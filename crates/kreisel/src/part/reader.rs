@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{parts, sensor};
-use crate::machine::{Functions, Machine, PartEntry, SettingTexts, build};
+use crate::machine::{Functions, LedError, LedMachine, Machine, PartEntry, SettingTexts, build, build_led};
 use crate::model::{Document, ModelErrors, PartKind};
 
 /// Reads a model file.
@@ -37,6 +37,7 @@ pub struct MachineReader {
     parameters: Vec<(String, String)>,
     settings: SettingTexts,
     functions: Functions,
+    starts: Vec<(String, f64)>,
 }
 
 impl MachineReader {
@@ -47,6 +48,7 @@ impl MachineReader {
             parameters: Vec::new(),
             settings: SettingTexts::default(),
             functions: Functions::new(),
+            starts: Vec::new(),
         }
     }
 
@@ -88,6 +90,13 @@ impl MachineReader {
         self
     }
 
+    /// Takes initial coordinates of joints and their rates, by full name, in place of those of models.
+    #[must_use]
+    pub fn with_initial(mut self, starts: &[(String, f64)]) -> Self {
+        self.starts.extend_from_slice(starts);
+        self
+    }
+
     /// The kinds of parts that it knows, in the order in which they are read.
     pub fn kinds(&self) -> Vec<&'static PartKind> {
         self.parts.iter().map(|entry| entry.kind).collect()
@@ -106,7 +115,34 @@ impl MachineReader {
 
     /// Builds the machine that a document describes, with its own parameters.
     pub fn document(&self, document: &Document) -> Result<Machine, ModelErrors> {
-        build(&self.settings.laid_over(document), &self.parts, &self.functions)
+        build(&self.settings.laid_over(document), &self.parts, &self.functions, &self.starts)
+    }
+
+    /// Builds the machine that a document describes with led coordinates: those of some names, or as many of
+    /// all as are independent.
+    pub fn led(&self, document: &Document, coordinates: Option<&[String]>) -> Result<LedMachine, LedError> {
+        build_led(&self.settings.laid_over(document), &self.parts, &self.functions, coordinates)
+    }
+
+    /// The same of a text; `name` stands for the file in messages.
+    pub fn led_text(
+        &self,
+        name: &str,
+        text: &str,
+        coordinates: Option<&[String]>,
+    ) -> Result<LedMachine, LedError> {
+        let document = Document::from_text(name, text, &self.kinds(), &self.parameters())?;
+        self.led(&document, coordinates)
+    }
+
+    /// The same of a model file.
+    pub fn led_file(
+        &self,
+        path: impl AsRef<Path>,
+        coordinates: Option<&[String]>,
+    ) -> Result<LedMachine, LedError> {
+        let read = if self.settings.allows_outside() { Document::read_unconfined } else { Document::read };
+        self.led(&read(path.as_ref(), &self.kinds(), &self.parameters())?, coordinates)
     }
 
     fn parameters(&self) -> Vec<(&str, &str)> {

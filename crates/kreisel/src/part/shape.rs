@@ -3,37 +3,88 @@
 use std::sync::Arc;
 
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
-use crate::machine::shape::{Geometry, MassProperties, Solid, Triangles};
+use crate::machine::shape::{Geometry, MassProperties, SeenShape, Solid, Triangles};
 use crate::machine::stl;
 use crate::model::document::read_beside;
 use crate::model::error::{ModelError, ModelErrors};
-use crate::model::{Dimension, Key, Need, PartReader, Text, ValueKind};
+use crate::model::{Dimension, Key, Need, PartReader, Text, ValueKind, name};
 
 /// Keys of `shape`.
-pub static KEYS: &[Key] = &[
-    Key::new(
-        "kind",
-        ValueKind::Choice(&["sphere", "box", "cylinder", "capsule", "cone", "frustum", "stl"]),
-        Need::Required,
-    )
-    .doc("What it is; the axis of a cylinder, capsule, cone or frustum is z."),
-    Key::new("radius", ValueKind::Number(Dimension::LENGTH), Need::Optional)
-        .doc("Radius of a sphere, cylinder, capsule or of the base of a cone."),
-    Key::new("radii", ValueKind::Numbers(Dimension::LENGTH, &[2]), Need::Optional)
-        .doc("Radii of a frustum: at its base and, `length` further along z, at its top."),
-    Key::new("size", ValueKind::Vector3(Dimension::LENGTH), Need::Optional)
-        .doc("Full edge lengths of a box along x, y and z."),
-    Key::new("length", ValueKind::Number(Dimension::LENGTH), Need::Optional)
-        .doc("Length of a cylinder, height of a cone or frustum; of a capsule the part between its half spheres."),
-    Key::new("file", ValueKind::Text, Need::Optional)
-        .doc("STL file (text or binary) of a closed surface, in the folder of the model or below."),
-    Key::new("unit", ValueKind::Number(Dimension::LENGTH), Need::Default("1"))
-        .doc("Unit of length of an STL file."),
-    Key::new("position", ValueKind::Vector3(Dimension::LENGTH), Need::Optional)
-        .doc("Where the shape's centroid stands in body axes, if the body has its own `inertia`; the centre of mass otherwise."),
-    Key::new("orientation", ValueKind::Orientation, Need::Optional)
-        .doc("Rotation from the shape's axes to body axes."),
+pub static KEYS: &[Key] =
+    &[KIND, RADIUS, RADII, SIZE, LENGTH, FILE, UNIT, CENTROID, ORIENTATION, COLOUR, VISIBLE];
+
+/// Keys of each of `shapes`.
+pub static PIECE_KEYS: &[Key] =
+    &[KIND, RADIUS, RADII, SIZE, LENGTH, FILE, UNIT, PLACE, ORIENTATION, DENSITY, MASS, COLOUR, VISIBLE];
+
+const KIND: Key = Key::new(
+    "kind",
+    ValueKind::Choice(&["sphere", "box", "cylinder", "capsule", "cone", "frustum", "stl"]),
+    Need::Required,
+)
+.doc("What it is; the axis of a cylinder, capsule, cone or frustum is z.");
+const RADIUS: Key = Key::new("radius", ValueKind::Number(Dimension::LENGTH), Need::Optional)
+    .doc("Radius of a sphere, cylinder, capsule or of the base of a cone.");
+const RADII: Key = Key::new("radii", ValueKind::Numbers(Dimension::LENGTH, &[2]), Need::Optional)
+    .doc("Radii of a frustum: at its base and, `length` further along z, at its top.");
+const SIZE: Key = Key::new("size", ValueKind::Vector3(Dimension::LENGTH), Need::Optional)
+    .doc("Full edge lengths of a box along x, y and z.");
+const LENGTH: Key = Key::new("length", ValueKind::Number(Dimension::LENGTH), Need::Optional).doc(
+    "Length of a cylinder, height of a cone or frustum; of a capsule the part between its half spheres.",
+);
+const FILE: Key = Key::new("file", ValueKind::Text, Need::Optional)
+    .doc("STL file (text or binary) of a closed surface, in the folder of the model or below.");
+const UNIT: Key = Key::new("unit", ValueKind::Number(Dimension::LENGTH), Need::Default("1"))
+    .doc("Unit of length of an STL file.");
+const CENTROID: Key = Key::new("position", ValueKind::Vector3(Dimension::LENGTH), Need::Optional)
+    .doc("Where the shape's centroid stands in body axes, if the body has its own `inertia`; the centre of mass otherwise.");
+const PLACE: Key = Key::new("position", ValueKind::Vector3(Dimension::LENGTH), Need::Default("[0, 0, 0]"))
+    .doc("Where the shape's own origin stands, from the origin of the body in body axes: the centre of a sphere, box, cylinder or capsule, the middle of the base of a cone or frustum, the origin of an STL file.");
+const ORIENTATION: Key = Key::new("orientation", ValueKind::Orientation, Need::Optional)
+    .doc("Rotation from the shape's axes to body axes.");
+const DENSITY: Key = Key::new("density", ValueKind::Number(Dimension::DENSITY), Need::Optional)
+    .doc("Density of this shape; that of the body if neither it nor `mass` is given.");
+const MASS: Key = Key::new("mass", ValueKind::Number(Dimension::MASS), Need::Optional)
+    .doc("Mass of this shape, in place of its density.");
+/// Colour of a body or shape.
+pub const COLOUR: Key = Key::new("colour", ValueKind::Text, Need::Optional).doc(
+    "Colour in pictures: `\"#3465a4\"` (red, green and blue), or `black`, `white`, `grey`, `silver`, `red`, `orange`, `yellow`, `green`, `teal`, `blue`, `purple`, `brown`; one that tells bodies apart if not given.",
+);
+/// Whether a body or shape is drawn.
+pub const VISIBLE: Key = Key::new("visible", ValueKind::Boolean, Need::Default("true"))
+    .doc("Whether it is drawn; what it weighs stays.");
+
+/// Words for colours.
+const COLOURS: &[(&str, &str)] = &[
+    ("black", "#1b1b1d"),
+    ("white", "#f4f4f2"),
+    ("grey", "#8e9399"),
+    ("silver", "#c8ccd1"),
+    ("red", "#c8372d"),
+    ("orange", "#e07b28"),
+    ("yellow", "#e6c229"),
+    ("green", "#3a8f4d"),
+    ("teal", "#2a8c8c"),
+    ("blue", "#2f62b0"),
+    ("purple", "#7d4a9e"),
+    ("brown", "#7d5a3c"),
 ];
+
+/// The colour that a part names, as `#rrggbb`.
+pub fn colour(reader: &PartReader) -> Result<Option<String>, ModelErrors> {
+    let Some(text) = reader.optional_text("colour")? else { return Ok(None) };
+    let found = text.content();
+    if let Some((_, code)) = COLOURS.iter().find(|(word, _)| *word == found) {
+        return Ok(Some((*code).to_owned()));
+    }
+    let digits = found.strip_prefix('#').unwrap_or_default();
+    if digits.len() == 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return Ok(Some(found.to_lowercase()));
+    }
+    let words: Vec<&str> = COLOURS.iter().map(|(word, _)| *word).collect();
+    let error = reader.unsuitable("colour", "a colour such as `\"#3465a4\"` or `\"blue\"`", found);
+    Err(error.with_hint(format!("words are {}", name::list(&words))).into())
+}
 
 /// Whether the shape may stand anywhere on its body.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,7 +96,7 @@ pub enum Placing {
 }
 
 /// Reads a shape; its volume integrals are in body axes.
-pub fn read(reader: PartReader, placing: Placing) -> Result<(Solid, MassProperties), ModelErrors> {
+pub fn read(reader: PartReader, placing: Placing) -> Result<(SeenShape, MassProperties), ModelErrors> {
     let geometry = geometry(&reader)?;
     let properties = geometry.properties();
     let rotation = reader.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
@@ -62,8 +113,74 @@ pub fn read(reader: PartReader, placing: Placing) -> Result<(Solid, MassProperti
     let turn: Matrix3 = rotation.to_rotation_matrix().into_inner();
     let frame = Pose::new(rotation, position - turn * properties.centroid);
     let inertia = turn * properties.inertia * turn.transpose();
+    let (colour, visible) = (colour(&reader)?, reader.boolean("visible")?);
     reader.finish()?;
-    Ok((Solid { geometry, frame }, MassProperties { inertia, centroid: position, ..properties }))
+    let shape = SeenShape { solid: Solid { geometry, frame }, colour, visible };
+    Ok((shape, MassProperties { inertia, centroid: position, ..properties }))
+}
+
+/// Something that weighs.
+#[derive(Clone, Copy, Debug)]
+pub struct Weight {
+    /// Mass in kg.
+    pub mass: f64,
+    /// Its centre, from the origin of the body in body axes.
+    pub centre: Vector3,
+    /// Inertia about this centre, in body axes.
+    pub inertia: Matrix3,
+}
+
+impl Weight {
+    /// All of them as one: masses and first moments add up, inertias about the common centre by the parallel
+    /// axes theorem, J = Σ Jᵢ + mᵢ (|dᵢ|² I − dᵢ dᵢᵀ).
+    pub fn sum(weights: &[Weight]) -> Weight {
+        if let [only] = weights {
+            return *only;
+        }
+        let mass: f64 = weights.iter().map(|weight| weight.mass).sum();
+        let moment: Vector3 = weights.iter().map(|weight| weight.mass * weight.centre).sum();
+        let centre = moment / mass;
+        let about_centre = |weight: &Weight| {
+            let arm = weight.centre - centre;
+            weight.inertia + weight.mass * (arm.norm_squared() * Matrix3::identity() - arm * arm.transpose())
+        };
+        Weight { mass, centre, inertia: weights.iter().map(about_centre).sum() }
+    }
+}
+
+/// Reads one of several shapes, with its frame counted from the body's origin; its weight with the density of
+/// the body, or with one of its own. Without `weighs` it is for pictures.
+pub fn read_piece(
+    reader: PartReader,
+    density: Option<f64>,
+    weighs: bool,
+) -> Result<(SeenShape, f64, Option<Weight>), ModelErrors> {
+    let geometry = geometry(&reader)?;
+    let properties = geometry.properties();
+    let rotation = reader.optional_orientation("orientation")?.unwrap_or_else(UnitQuaternion::identity);
+    let frame = Pose::new(rotation, reader.vector3("position")?);
+    let mut weight = None;
+    if weighs {
+        let mass = match (reader.has("mass"), reader.has("density"), density) {
+            (true, true, _) => return Err(reader.ambiguous(&["density", "mass"], "both are given").into()),
+            (true, false, _) => reader.positive("mass")?,
+            (false, true, _) => reader.positive("density")? * properties.volume,
+            (false, false, Some(density)) => density * properties.volume,
+            (false, false, None) => {
+                return Err(reader.missing("density", "or `mass`, or a `density` of the whole body").into());
+            }
+        };
+        if !(properties.volume > 0.0 && mass > 0.0 && mass.is_finite()) {
+            let found = format!("one of {} m³ and {mass} kg", properties.volume);
+            return Err(reader.unsuitable("kind", "a shape with a volume and a mass", found).into());
+        }
+        let turn: Matrix3 = rotation.to_rotation_matrix().into_inner();
+        let inertia = mass / properties.volume * (turn * properties.inertia * turn.transpose());
+        weight = Some(Weight { mass, centre: frame.transform_point(&properties.centroid), inertia });
+    }
+    let (colour, visible) = (colour(&reader)?, reader.boolean("visible")?);
+    reader.finish()?;
+    Ok((SeenShape { solid: Solid { geometry, frame }, colour, visible }, properties.volume, weight))
 }
 
 /// Reads what a shape is.

@@ -11,13 +11,21 @@ use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::sensor::{ForceAlong, NamedSensor, Sign};
 use crate::machine::{MachineBuilder, MeasuredCoordinate, PartEntry, Rank, placement};
 use crate::model::{
-    Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, Table, ValueKind,
+    Characteristic, Dimension, Formula, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader,
+    Reference, Table, ValueKind,
 };
+
+/// Names in the laws of springs and dampers: between points or along a displacement, and about an angle. The
+/// first is the argument of a curve.
+const LENGTHS: &[&str] = &["elongation", "length"];
+const LENGTH_RATES: &[&str] = &["rate", "elongation", "length"];
+const ANGLES: &[&str] = &["deflection", "angle"];
+const ANGLE_RATES: &[&str] = &["rate", "deflection", "angle"];
 
 /// Keys of `[[spring-damper]]`.
 static POINTS: PartKind = PartKind {
     name: "spring-damper",
-    doc: "A spring and damper along the line between two points, or along the displacement of a joint; it pulls with stiffness × elongation + damping × rate + preload. Measures this `force` and, between points, its `length` and `length-rate`, for short `rate`.",
+    doc: "A spring and damper along the line between two points, or along the displacement of a joint; it pulls with stiffness × elongation + damping × rate + preload, or by expressions or curves of these. Measures this `force` and, between points, its `length` and `length-rate`, for short `rate`.",
     occurrence: Occurrence::Many,
     keys: &[
         Key::new("bodies", ValueKind::References(&[2]), Need::Optional)
@@ -34,10 +42,10 @@ static POINTS: PartKind = PartKind {
             .doc("Length, or displacement of the joint, from which the elongation counts; the initial one if not given."),
         Key::new("preload", ValueKind::Number(Dimension::FORCE), Need::Optional)
             .doc("Force with which it pulls at the free length."),
-        Key::new("force", ValueKind::Curve(Dimension::LENGTH, Dimension::FORCE), Need::Optional)
-            .doc("Pulling force over the elongation, in place of `stiffness`: `{ points = [[-0.01, -200], [0, 0], [0.01, 300]] }`. A natural cubic spline runs through the points, which may swing beyond them where they turn sharply; `interpolation = \"linear\"` joins them by straight lines. Outside the force keeps its last value, with `outside = \"continue\"` its last slope."),
-        Key::new("damping-force", ValueKind::Curve(Dimension::SPEED, Dimension::FORCE), Need::Optional)
-            .doc("Pulling force over the rate of the length, in place of `damping`."),
+        Key::new("force", ValueKind::Characteristic(Dimension::LENGTH, Dimension::FORCE, LENGTHS), Need::Optional)
+            .doc("Pulling force over the elongation, in place of `stiffness`: an expression of `elongation` and `length` (or displacement of the joint) such as `\"2e4*elongation + 5e6*elongation^3\"`, or `{ points = [[-0.01, -200], [0, 0], [0.01, 300]] }`. A natural cubic spline runs through the points, which may swing beyond them where they turn sharply; `interpolation = \"linear\"` joins them by straight lines. Outside the force keeps its last value, with `outside = \"continue\"` its last slope."),
+        Key::new("damping-force", ValueKind::Characteristic(Dimension::SPEED, Dimension::FORCE, LENGTH_RATES), Need::Optional)
+            .doc("Pulling force over the rate of the length, in place of `damping`: a curve, or an expression of `rate`, `elongation` and `length` such as `\"800*rate*(1 + elongation/0.1)\"`. All of it is lost."),
     ],
 };
 
@@ -57,14 +65,14 @@ static TORSIONAL: PartKind = PartKind {
         ),
         Key::new("preload", ValueKind::Number(Dimension::TORQUE), Need::Optional)
             .doc("Torque against the angle at the free angle."),
-        Key::new("torque", ValueKind::Curve(Dimension::ANGLE, Dimension::TORQUE), Need::Optional)
-            .doc("Torque against the angle over the deflection, in place of `stiffness`."),
+        Key::new("torque", ValueKind::Characteristic(Dimension::ANGLE, Dimension::TORQUE, ANGLES), Need::Optional)
+            .doc("Torque against the angle over the deflection, in place of `stiffness`: a curve, or an expression of `deflection` and `angle` such as `\"30*sin(deflection)\"`."),
         Key::new(
             "damping-torque",
-            ValueKind::Curve(Dimension::ANGULAR_SPEED, Dimension::TORQUE),
+            ValueKind::Characteristic(Dimension::ANGULAR_SPEED, Dimension::TORQUE, ANGLE_RATES),
             Need::Optional,
         )
-        .doc("Torque against the angle over its rate, in place of `damping`."),
+        .doc("Torque against the angle over its rate, in place of `damping`: a curve, or an expression of `rate`, `deflection` and `angle`. All of it is lost."),
     ],
 };
 
@@ -217,7 +225,7 @@ fn end(
     Ok((attachment.node, offset))
 }
 
-/// Spring and damper, each linear or by a table.
+/// Spring and damper, each linear, by a table or by an expression.
 fn laws(
     reader: &PartReader,
     free_value: f64,
@@ -235,7 +243,7 @@ fn laws(
     exclusive("damping", damping_force)?;
     let keys = ["stiffness", "damping", "preload", force, damping_force];
     if !keys.iter().any(|key| reader.has(key)) {
-        let found = "neither a stiffness, a damping, a preload nor a table";
+        let found = "neither a stiffness, a damping, a preload, a table nor an expression";
         let error = reader.unsuitable_part("of some effect", found);
         return Err(error.with_hint("add `stiffness`").into());
     }
@@ -246,11 +254,15 @@ fn laws(
         preload: reader.optional_number("preload")?.unwrap_or(0.0),
     };
     let mut laws: Vec<Arc<dyn ForceLaw>> = vec![Arc::new(linear)];
-    if let Some(table) = reader.optional_curve(force)? {
-        laws.push(Arc::new(TableSpring { table, free_value }));
+    match reader.optional_characteristic(force)? {
+        Some(Characteristic::Table(table)) => laws.push(Arc::new(TableSpring { table, free_value })),
+        Some(Characteristic::Formula(formula)) => laws.push(Arc::new(FormulaSpring { formula, free_value })),
+        None => {}
     }
-    if let Some(table) = reader.optional_curve(damping_force)? {
-        laws.push(Arc::new(TableDamper(table)));
+    match reader.optional_characteristic(damping_force)? {
+        Some(Characteristic::Table(table)) => laws.push(Arc::new(TableDamper(table))),
+        Some(Characteristic::Formula(formula)) => laws.push(Arc::new(FormulaDamper { formula, free_value })),
+        None => {}
     }
     Ok(laws)
 }
@@ -268,9 +280,108 @@ impl ForceLaw for TableSpring {
     fn at(&self, value: f64, _: f64, _: f64) -> ForceValue {
         let stretch = value - self.free_value;
         let [force, by_value, _] = self.table.evaluate(stretch);
-        let energy = self.table.integral(stretch) - self.table.integral(0.0);
-        ForceValue { force, by_value, energy, ..ForceValue::default() }
+        ForceValue { force, by_value, ..ForceValue::default() }
     }
+
+    fn energy(&self, value: f64) -> f64 {
+        self.table.integral(value - self.free_value) - self.table.integral(0.0)
+    }
+}
+
+/// A spring by an expression: f(x − x₀, x).
+#[derive(Debug)]
+struct FormulaSpring {
+    formula: Formula,
+    /// Value x₀ from which the elongation counts.
+    free_value: f64,
+}
+
+impl FormulaSpring {
+    fn force(&self, value: f64) -> (f64, f64) {
+        let (force, [by_stretch, by_value]) = self.formula.evaluate([value - self.free_value, value]);
+        (force, by_stretch + by_value)
+    }
+}
+
+impl ForceLaw for FormulaSpring {
+    fn at(&self, value: f64, _: f64, _: f64) -> ForceValue {
+        let (force, by_value) = self.force(value);
+        ForceValue { force, by_value, ..ForceValue::default() }
+    }
+
+    fn energy(&self, value: f64) -> f64 {
+        integral(&|value| self.force(value).0, self.free_value, value)
+    }
+}
+
+/// A damper by an expression: f(ẋ, x − x₀, x).
+#[derive(Debug)]
+struct FormulaDamper {
+    formula: Formula,
+    /// Value x₀ from which the elongation counts.
+    free_value: f64,
+}
+
+impl ForceLaw for FormulaDamper {
+    fn at(&self, value: f64, rate: f64, _: f64) -> ForceValue {
+        let (force, [by_rate, by_stretch, by_value]) =
+            self.formula.evaluate([rate, value - self.free_value, value]);
+        ForceValue {
+            force,
+            by_rate,
+            by_value: by_stretch + by_value,
+            dissipative: force,
+            ..ForceValue::default()
+        }
+    }
+}
+
+/// Integral of a function between two places.
+///
+/// Five points of Gauss and Legendre are exact for polynomials of degree nine; where halves say something
+/// else than the whole, as at a kink, they are looked at by themselves.
+fn integral(function: &dyn Fn(f64) -> f64, from: f64, to: f64) -> f64 {
+    let whole = five_points(function, from, to);
+    let size = five_points(&|place| function(place).abs(), from, to).abs();
+    let mut left = MOST_PIECES;
+    halves(function, [from, to], whole, SAME_INTEGRAL * size, &mut left)
+}
+
+/// Part of an integral by which it may change when a piece is taken in halves: some roundings of its terms.
+const SAME_INTEGRAL: f64 = 1e-13;
+/// Most pieces that are taken in halves. A choice: a kink or a jump needs 45, smooth functions far fewer.
+const MOST_PIECES: u32 = 500;
+
+fn halves(
+    function: &dyn Fn(f64) -> f64,
+    [from, to]: [f64; 2],
+    whole: f64,
+    error: f64,
+    left: &mut u32,
+) -> f64 {
+    let middle = 0.5 * (from + to);
+    let parts = [five_points(function, from, middle), five_points(function, middle, to)];
+    let sum = parts[0] + parts[1];
+    // What is no number ends here too.
+    let differs = (sum - whole).abs() > error;
+    if *left == 0 || !differs || middle == from || middle == to {
+        return sum;
+    }
+    *left -= 1;
+    halves(function, [from, middle], parts[0], error, left)
+        + halves(function, [middle, to], parts[1], error, left)
+}
+
+/// Gauss and Legendre's rule of five points: the places are 0 and ±√(5 ∓ 2√(10/7))/3, the weights 128/225 and
+/// (322 ± 13√70)/900.
+fn five_points(function: &dyn Fn(f64) -> f64, from: f64, to: f64) -> f64 {
+    let (centre, half) = (0.5 * (from + to), 0.5 * (to - from));
+    let both = |place: f64| function(centre - half * place) + function(centre + half * place);
+    let inner = (5.0 - 2.0 * (10.0_f64 / 7.0).sqrt()).sqrt() / 3.0;
+    let outer = (5.0 + 2.0 * (10.0_f64 / 7.0).sqrt()).sqrt() / 3.0;
+    let root = 13.0 * 70.0_f64.sqrt();
+    let sum = (322.0 + root) * both(inner) + (322.0 - root) * both(outer);
+    half * (128.0 / 225.0 * function(centre) + sum / 900.0)
 }
 
 /// A damper by a table: f = table(ẋ).

@@ -30,8 +30,12 @@ pub fn glb(recording: &Recording) -> Vec<u8> {
     let mut children = Vec::new();
     for (place, body) in recording.scene.bodies.iter().enumerate() {
         let material = writer.material(COLOURS[place % COLOURS.len()]);
-        let meshes: Vec<Mesh> = body.shapes.iter().map(|shape| Mesh::from_shape(shape, SLICES)).collect();
-        let node = writer.node(&body.name, &meshes, material);
+        let mut meshes = Vec::with_capacity(body.shapes.len());
+        for shape in &body.shapes {
+            let own = shape.linear_colour().map(|colour| writer.material(colour));
+            meshes.push((Mesh::from_shape(shape, SLICES), own.unwrap_or(material)));
+        }
+        let node = writer.node(&body.name, &meshes);
         writer.animate(recording, body.node, node, times);
         let radius = JOINT * size(recording);
         for joint in recording.scene.joints.iter().filter(|joint| joint.nodes[1] == Some(body.node)) {
@@ -45,8 +49,8 @@ pub fn glb(recording: &Recording) -> Vec<u8> {
         let halves = beam_halves(beam, SLICES / 2);
         for group in halves.chunk_by(|(first, _), (second, _)| first == second) {
             let Some(carrier) = group[0].0 else { continue };
-            let meshes: Vec<Mesh> = group.iter().map(|(_, mesh)| mesh.clone()).collect();
-            let node = writer.node(&recording.scene.nodes[carrier].name, &meshes, material);
+            let meshes: Vec<_> = group.iter().map(|(_, mesh)| (mesh.clone(), material)).collect();
+            let node = writer.node(&recording.scene.nodes[carrier].name, &meshes);
             writer.animate(recording, carrier, node, times);
             children.push(node);
         }
@@ -123,9 +127,10 @@ impl GltfWriter {
         self.materials.len() - 1
     }
 
-    fn mesh(&mut self, meshes: &[Mesh], name: &str, material: usize) -> Option<usize> {
-        let primitives: Vec<Value> = (meshes.iter().filter(|mesh| !mesh.triangles.is_empty()))
-            .map(|mesh| {
+    /// Surfaces with their materials.
+    fn mesh(&mut self, meshes: &[(Mesh, usize)], name: &str) -> Option<usize> {
+        let primitives: Vec<Value> = (meshes.iter().filter(|(mesh, _)| !mesh.triangles.is_empty()))
+            .map(|(mesh, material)| {
                 let points: Vec<[f32; 3]> = mesh.points.iter().map(|point| point.map(|x| x as f32)).collect();
                 let position = self.floats(&points, "VEC3", Some(VERTICES));
                 let corners = mesh.triangles.iter().flatten().map(|corner| *corner as u32);
@@ -144,9 +149,9 @@ impl GltfWriter {
         Some(self.meshes.len() - 1)
     }
 
-    fn node(&mut self, name: &str, meshes: &[Mesh], material: usize) -> usize {
+    fn node(&mut self, name: &str, meshes: &[(Mesh, usize)]) -> usize {
         let mut node = json!({ "name": name });
-        if let Some(mesh) = self.mesh(meshes, name, material) {
+        if let Some(mesh) = self.mesh(meshes, name) {
             node["mesh"] = json!(mesh);
         }
         self.nodes.push(node);
@@ -155,9 +160,9 @@ impl GltfWriter {
 
     fn joint(&mut self, joint: &SceneJoint, side: usize, radius: f64) -> usize {
         let geometry = Geometry::Sphere { radius };
-        let shape = SceneShape { geometry, frame: joint.frames[side], default_shape: true };
+        let shape = SceneShape { geometry, frame: joint.frames[side], default_shape: true, colour: None };
         let material = self.material([0.03, 0.03, 0.04]);
-        self.node(&joint.name, &[Mesh::from_shape(&shape, SLICES / 2)], material)
+        self.node(&joint.name, &[(Mesh::from_shape(&shape, SLICES / 2), material)])
     }
 
     fn add_child(&mut self, node: usize, child: usize) {

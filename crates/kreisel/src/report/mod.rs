@@ -15,7 +15,7 @@ mod shape;
 mod thin;
 
 pub use motion::{MotionError, RecordedMotion};
-pub use page::page;
+pub use page::{page, page_of_all};
 pub use recording::Recording;
 pub use shape::{COLOURS, beam_halves};
 pub use thin::{Curves, thinned};
@@ -26,6 +26,8 @@ use thiserror::Error;
 
 /// Name of the page in a results folder.
 pub const FILE: &str = "report.html";
+/// Name of the page of equilibria.
+pub const STATIC_FILE: &str = "static.html";
 
 /// Bytes in whole megabytes.
 fn megabytes(bytes: u64) -> u64 {

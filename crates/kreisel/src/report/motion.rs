@@ -2,6 +2,7 @@
 
 use crate::file::read_own;
 use crate::lie::{Pose, UnitQuaternion, Vector3, so3};
+use crate::results::{Hdf5Reader, ReadFault};
 use nalgebra::Quaternion;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -74,27 +75,38 @@ impl RecordedMotion {
 
     /// Reads the motion of `node_count` nodes with at most `max_poses` poses, but always the first and last.
     pub fn read(path: &Path, node_count: usize, max_poses: usize) -> Result<Self, MotionError> {
-        let unreadable = |error: hdf5_pure::Error| MotionError::unreadable(path, error);
+        Self::read_over(path, node_count, max_poses, |times| times)
+    }
+
+    /// The same with the number of each frame in place of its time.
+    pub(super) fn read_numbered(
+        path: &Path,
+        node_count: usize,
+        max_poses: usize,
+    ) -> Result<Self, MotionError> {
+        let numbers = |times: Vec<f64>| (0..times.len()).map(|frame| frame as f64).collect();
+        Self::read_over(path, node_count, max_poses, numbers)
+    }
+
+    fn read_over(
+        path: &Path,
+        node_count: usize,
+        max_poses: usize,
+        renamed: impl FnOnce(Vec<f64>) -> Vec<f64>,
+    ) -> Result<Self, MotionError> {
+        let unreadable = |error: ReadFault| MotionError::unreadable(path, error);
         // Piece by piece: the file of a long run is larger than the memory that a picture is worth.
-        read_own(path).map_err(|error| MotionError::unreadable(path, error))?;
-        let file = hdf5_pure::File::open_streaming(path).map_err(unreadable)?;
-        let size = std::fs::metadata(path).map_or(0, |data| data.len());
-        // Tables are stored as they are, so that none is longer than its file.
-        let table = |name: &str| {
-            let table = file.dataset(name).map_err(unreadable)?;
-            let shape = table.shape().map_err(unreadable)?;
-            let count = shape.iter().try_fold(1_u64, |count, length| count.checked_mul(*length));
-            match count {
-                Some(count) if count <= size => Ok(table),
-                _ => Err(MotionError::unreadable(path, format_args!("`{name}` is larger than the file"))),
-            }
-        };
-        let all_times = table("signals/time")?.read_f64().map_err(unreadable)?;
+        let file = read_own(path).map_err(|error| MotionError::unreadable(path, error))?;
+        let mut file = Hdf5Reader::new(file).map_err(unreadable)?;
+        let table = file.table("signals/time").map_err(unreadable)?;
+        let all_times = file.rows(&table, 0, table.rows).map_err(unreadable)?;
         if let Some(time) = all_times.iter().find(|time| !time.is_finite()) {
             return Err(MotionError::unreadable(path, format_args!("the time {time} is none")));
         }
-        let (positions, rotations) = (table("nodes/position")?, table("nodes/rotation")?);
-        let rows = positions.shape().map_err(unreadable)?.first().copied().unwrap_or(0);
+        let all_times = renamed(all_times);
+        let positions = file.table("nodes/position").map_err(unreadable)?;
+        let rotations = file.table("nodes/rotation").map_err(unreadable)?;
+        let rows = positions.rows;
         if rows != all_times.len() as u64 * node_count as u64 {
             let path = path.to_owned();
             return Err(MotionError::OtherScene { path, rows, times: all_times.len(), nodes: node_count });
@@ -108,8 +120,8 @@ impl RecordedMotion {
             // From one frame to the next, both included.
             let to = (from + stride).min(last);
             let (start, count) = ((from * node_count) as u64, ((to - from + 1) * node_count) as u64);
-            let position = positions.read_f64_rows(start, count).map_err(unreadable)?;
-            let rotation = rotations.read_f64_rows(start, count).map_err(unreadable)?;
+            let position = file.rows(&positions, start, count).map_err(unreadable)?;
+            let rotation = file.rows(&rotations, start, count).map_err(unreadable)?;
             let block: Vec<Pose> = (position.as_chunks::<3>().0.iter())
                 .zip(rotation.as_chunks::<4>().0)
                 .map(|(position, rotation)| Self::pose(*position, *rotation))

@@ -43,7 +43,12 @@ const MAX_BYTES: usize = 8_000_000;
 
 /// A page that shows a recording.
 pub fn page(recording: &Recording) -> String {
-    let data = Data::new(recording);
+    page_of_all(recording, &[])
+}
+
+/// A page that shows a recording, with the curves of others beside its own.
+pub fn page_of_all(recording: &Recording, others: &[Recording]) -> String {
+    let data = Data::new(recording, others);
     let json = serde_json::to_string(&data).expect("all keys of the page's data are text");
     let (before, rest) = POLICED.split_once(TITLE).expect("the viewer has a place for the title");
     let (between, after) = rest.split_once(DATA).expect("the viewer has a place for the data");
@@ -71,6 +76,22 @@ struct Data<'a> {
     groups: Vec<SignalGroup>,
     /// Number of output times of the run.
     record_count: usize,
+    /// What stands to the right in plots, if it is not the time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    over: Option<&'a str>,
+    /// What the run is called beside others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    others: Vec<OtherRun>,
+}
+
+/// A run of which the page shows curves only.
+#[derive(Serialize)]
+struct OtherRun {
+    name: String,
+    run: RunSummary,
+    groups: Vec<SignalGroup>,
 }
 
 #[derive(Serialize)]
@@ -103,21 +124,53 @@ struct PlotSignal {
 }
 
 impl<'a> Data<'a> {
-    fn new(recording: &'a Recording) -> Self {
-        // The files lie beside the page, and the page is one of them.
-        let mut run = recording.summary.clone();
-        // Those of the page itself cannot be in it.
-        run.crc32.clear();
-        run.files.clear();
+    fn new(recording: &'a Recording, others: &[Recording]) -> Self {
+        let share = 1 + others.len();
+        let mut names = run_names(recording, others).into_iter();
+        let name = names.next().filter(|_| !others.is_empty());
+        let others = others.iter().zip(names).map(|(other, name)| OtherRun {
+            name,
+            run: shown_summary(other),
+            groups: groups(&other.table, share),
+        });
         Self {
             format: FORMAT,
-            run,
+            run: shown_summary(recording),
             scene: &recording.scene,
             frames: frames(&recording.motion),
-            groups: groups(&recording.table),
+            groups: groups(&recording.table, share),
             record_count: recording.table.times.len(),
+            over: recording.over.as_deref(),
+            name,
+            others: others.collect(),
         }
     }
+}
+
+/// What the page knows of a run: the files lie beside the page, and the page is one of them.
+fn shown_summary(recording: &Recording) -> RunSummary {
+    let mut run = recording.summary.clone();
+    // Those of the page itself cannot be in it.
+    run.crc32.clear();
+    run.files.clear();
+    run
+}
+
+/// A name for each of several runs: the one of its folder, with a number where two share it.
+fn run_names(first: &Recording, others: &[Recording]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (place, Recording { folder, .. }) in std::iter::once(first).chain(others).enumerate() {
+        // `.` and `..` have no name of their own.
+        let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+        let name = whole.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let plain = |letter: char| if letter.is_alphanumeric() || letter == '_' { letter } else { '-' };
+        let name = name.trim_start_matches(|letter: char| !letter.is_alphabetic());
+        let name: String = name.chars().map(plain).collect();
+        let name = if name.is_empty() { format!("run-{}", place + 1) } else { name };
+        let taken = names.contains(&name);
+        names.push(if taken { format!("{name}-{}", place + 1) } else { name });
+    }
+    names
 }
 
 fn frames(motion: &RecordedMotion) -> PageFrames {
@@ -133,10 +186,11 @@ fn frames(motion: &RecordedMotion) -> PageFrames {
     }
 }
 
-fn groups(table: &CsvTable) -> Vec<SignalGroup> {
+/// The curves of a table, thinned to its share of the page.
+fn groups(table: &CsvTable, share: usize) -> Vec<SignalGroup> {
     let (rows, signals) = (table.times.len(), table.signals.len());
-    let is_exact = rows * signals * 4 <= EXACT_BYTES;
-    let bytes_per_signal = MAX_BYTES / signals.max(1);
+    let is_exact = rows * signals * 4 <= EXACT_BYTES / share;
+    let bytes_per_signal = MAX_BYTES / share / signals.max(1);
     let mut first = 0;
     let groups = table.signals.chunk_by(|a, b| group_name(a) == group_name(b)).map(|channels| {
         let columns: Vec<&[f64]> =
@@ -183,6 +237,7 @@ mod tests {
             scene: Scene { title: title.to_owned(), ..Scene::default() },
             table: CsvTable { times, signals, columns },
             motion: RecordedMotion::default(),
+            over: None,
         }
     }
 
@@ -215,10 +270,18 @@ mod tests {
 
     #[test]
     fn short_runs_are_not_thinned() {
-        let groups = groups(&recording("short", 1000, 9).table);
+        let groups = groups(&recording("short", 1000, 9).table, 1);
         assert_eq!(groups.len(), 3);
         assert!(groups.iter().all(|group| group.error == 0.0 && group.signals.len() == 3));
         assert_eq!(groups[0].name, "p0.force");
+    }
+
+    #[test]
+    fn runs_are_called_by_their_folders_and_apart() {
+        let named = |folder: &str| Recording { folder: folder.into(), ..recording("x", 3, 2) };
+        let names =
+            run_names(&named("/a/coarse run"), &[named("/b/coarse run"), named("/b/2"), named("/b/2 fine")]);
+        assert_eq!(names, ["coarse-run", "coarse-run-2", "run-3", "fine"]);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use super::motion::RecordedMotion;
 use super::{FILE, ReportError};
 use crate::file::own_bytes;
-use crate::results::{Computation, CsvTable, EndStatus, ReadError, RunSummary, Scene, csv, scene, vtkhdf};
+use crate::results::{
+    Channel, Computation, CsvTable, EndStatus, ReadError, RunSummary, Scene, csv, scene, vtkhdf,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +22,8 @@ pub struct Recording {
     pub table: CsvTable,
     /// Poses of the nodes, thinned.
     pub motion: RecordedMotion,
+    /// The signal over which all others stand, if it is not the time; times are then numbers of points.
+    pub over: Option<String>,
 }
 
 /// Poses of one picture, at most: 28 bytes each on the page.
@@ -46,10 +50,29 @@ impl Recording {
         summary: RunSummary,
         path: impl Fn(&str) -> PathBuf,
     ) -> Result<Self, ReportError> {
-        let table = read_table(&path(csv::FILE))?;
+        let table = read_table(&Channel::time(), &path(csv::FILE))?;
         let scene = read_scene(&path(scene::FILE))?;
         let motion = RecordedMotion::read(&path(vtkhdf::FILE), scene.nodes.len(), MAX_POSES)?;
-        Ok(Self { folder: folder.to_owned(), summary, scene, table, motion })
+        Ok(Self { folder: folder.to_owned(), summary, scene, table, motion, over: None })
+    }
+
+    /// The same of equilibria, whose table, scene and motion are in files of these names, over `axis`.
+    ///
+    /// A path may turn back in its load factor, so that its points are counted.
+    pub(crate) fn with_path(
+        folder: &Path,
+        summary: RunSummary,
+        axis: Channel,
+        [table, scene, motion]: [PathBuf; 3],
+    ) -> Result<Self, ReportError> {
+        let mut table = read_table(&axis, &table)?;
+        let scene = read_scene(&scene)?;
+        let motion = RecordedMotion::read_numbered(&motion, scene.nodes.len(), MAX_POSES)?;
+        let numbers = (0..table.times.len()).map(|point| point as f64).collect();
+        let over = Some(axis.name.clone());
+        table.columns.insert(0, std::mem::replace(&mut table.times, numbers));
+        table.signals.insert(0, axis);
+        Ok(Self { folder: folder.to_owned(), summary, scene, table, motion, over })
     }
 
     /// Where the page of this recording belongs.
@@ -92,12 +115,12 @@ const MAX_FOLDERS: usize = 5;
 const MAX_TABLE_BYTES: u64 = 1 << 29;
 
 /// Reads the signals of a run for a page.
-fn read_table(path: &Path) -> Result<CsvTable, ReportError> {
+fn read_table(first: &Channel, path: &Path) -> Result<CsvTable, ReportError> {
     let size = fs::metadata(path).map_or(0, |data| data.len());
     if size > MAX_TABLE_BYTES {
         return Err(ReportError::TooLarge { path: path.to_owned(), size, most: MAX_TABLE_BYTES });
     }
-    Ok(CsvTable::read(path)?)
+    Ok(CsvTable::read_over(first, path)?)
 }
 
 fn read_scene(path: &Path) -> Result<Scene, ReportError> {
@@ -120,7 +143,7 @@ mod tests {
         let path = dir.path().join("trajectory.csv");
         // A file with a hole takes no room on the disk.
         fs::File::create(&path).unwrap().set_len(MAX_TABLE_BYTES + 1).unwrap();
-        let message = read_table(&path).unwrap_err().to_string();
+        let message = read_table(&Channel::time(), &path).unwrap_err().to_string();
         assert!(message.contains("output-step") && message.contains("537 MB"), "{message}");
     }
 }

@@ -26,7 +26,7 @@ pub fn beam_halves(beam: &SceneBeam, slices: usize) -> Vec<(Option<usize>, Mesh)
         let position = placed(&element.frames[side], [offset, 0.0, 0.0]);
         let frame = SceneFrame { position, rotation: turned_to_x(rotation) };
         let geometry = Geometry::Cylinder { radius, length: 0.5 * element.length };
-        Mesh::from_shape(&SceneShape { geometry, frame, default_shape: true }, slices)
+        Mesh::from_shape(&SceneShape { geometry, frame, default_shape: true, colour: None }, slices)
     };
     (beam.elements.iter())
         .flat_map(|element| [0, 1].map(|side| (element.nodes[side], half(element, side))))

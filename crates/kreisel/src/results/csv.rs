@@ -131,17 +131,26 @@ pub struct CsvTable {
 impl CsvTable {
     /// Reads a table that [`CsvWriter`] wrote.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
+        Self::read_over(&Channel::time(), path)
+    }
+
+    /// The same of a table whose rows stand over something else; `times` has its values.
+    pub fn read_over(first: &Channel, path: &Path) -> Result<Self, ReadError> {
         let file = read_own(path).map_err(|source| ReadError::io(path, source))?;
-        Self::read_from(BufReader::new(file), path)
+        Self::read_lines(first, BufReader::new(file), path)
     }
 
     /// Reads a table from any source of lines; `path` is only named in errors.
-    pub fn read_from(mut source: impl BufRead, path: &Path) -> Result<Self, ReadError> {
+    pub fn read_from(source: impl BufRead, path: &Path) -> Result<Self, ReadError> {
+        Self::read_lines(&Channel::time(), source, path)
+    }
+
+    fn read_lines(first: &Channel, mut source: impl BufRead, path: &Path) -> Result<Self, ReadError> {
         let mut line = String::new();
         if !next_line(&mut source, &mut line, path)? {
             return Err(ReadError::Empty { path: path.to_owned() });
         }
-        let mut table = Self::with_head(line.trim_end(), path)?;
+        let mut table = Self::with_head(first, line.trim_end(), path)?;
         let mut number = 1;
         while next_line(&mut source, &mut line, path)? {
             number += 1;
@@ -159,10 +168,10 @@ impl CsvTable {
         self.columns.get(index).map(Vec::as_slice)
     }
 
-    fn with_head(head: &str, path: &Path) -> Result<Self, ReadError> {
+    fn with_head(wanted: &Channel, head: &str, path: &Path) -> Result<Self, ReadError> {
         let mut heads = head.split(',');
         let first = heads.next().unwrap_or_default();
-        if first != Channel::time().to_string() {
+        if first != wanted.to_string() {
             return Err(ReadError::NoTime { path: path.to_owned(), head: shortened(first) });
         }
         let signals = heads.map(Channel::parse).collect::<Result<Vec<_>, _>>()?;

@@ -215,6 +215,11 @@ impl OutputFolder {
         remove_if_there(&self.path.join(CHECKPOINT))
     }
 
+    /// What fills it.
+    pub fn computation(&self) -> Computation {
+        self.computation
+    }
+
     /// Where the folder is.
     pub fn path(&self) -> &Path {
         &self.path

@@ -168,7 +168,7 @@ mod tests {
     fn shape(geometry: Geometry<SceneMesh>) -> SceneShape {
         let half = 0.5_f64.sqrt();
         let frame = SceneFrame { position: [1.0, 2.0, 3.0], rotation: [half, 0.0, half, 0.0] };
-        SceneShape { geometry, frame, default_shape: false }
+        SceneShape { geometry, frame, default_shape: false, colour: None }
     }
 
     /// Volume by the divergence theorem; negative if the triangles look inwards.

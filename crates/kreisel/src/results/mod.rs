@@ -19,6 +19,8 @@ pub mod csv;
 pub mod error;
 pub mod folder;
 mod hdf5;
+#[cfg(feature = "report")]
+pub(crate) use hdf5::{Hdf5Reader, ReadFault};
 pub mod matrix_market;
 pub mod mesh;
 pub mod run_summary;

@@ -33,6 +33,21 @@ pub struct Scene {
     pub arrows: Vec<SceneArrow>,
     /// Named frames on the ground.
     pub ground: Vec<SceneMarker>,
+    /// What bodies touch: the ground, and shapes that the model gives to contacts alone.
+    pub surfaces: Vec<SceneSurface>,
+}
+
+/// What contacts touch where no body looks like it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SceneSurface {
+    /// Name of the contact.
+    pub name: String,
+    /// The node that carries it; the ground if absent.
+    pub node: Option<usize>,
+    /// What it is; the plane z = 0 if absent.
+    pub geometry: Option<Geometry<SceneMesh>>,
+    /// Its frame in axes of the node, or in the world.
+    pub frame: SceneFrame,
 }
 
 /// One node of the scene.
@@ -92,6 +107,23 @@ pub struct SceneShape {
     /// Whether it was made up because the model gives no shape.
     #[serde(rename = "made_up")]
     pub default_shape: bool,
+    /// Its colour as `#rrggbb`; absent if the model names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub colour: Option<String>,
+}
+
+impl SceneShape {
+    /// Its colour in linear red, green and blue, if it has one.
+    pub fn linear_colour(&self) -> Option<[f64; 3]> {
+        let digits = self.colour.as_ref()?.strip_prefix('#').filter(|digits| digits.len() == 6)?;
+        let number = u32::from_str_radix(digits, 16).ok()?;
+        // The curve of sRGB [IEC 61966-2-1].
+        let linear = |byte: u32| match f64::from(byte & 0xff) / 255.0 {
+            dark if dark <= 0.040_45 => dark / 12.92,
+            light => ((light + 0.055) / 1.055).powf(2.4),
+        };
+        Some([number >> 16, number >> 8, number].map(linear))
+    }
 }
 
 /// Geometry in the frame of a shape; lengths in m, axes of revolution are z. Who weighs a surface of
@@ -265,6 +297,8 @@ impl Scene {
             && self.joints.iter().flat_map(|joint| &joint.nodes).flatten().all(known)
             && self.springs.iter().flat_map(|spring| &spring.nodes).flatten().all(known)
             && self.arrows.iter().flat_map(|arrow| &arrow.node).all(known)
+            && self.surfaces.iter().flat_map(|surface| &surface.node).all(known)
+            && !self.surfaces.iter().any(|surface| matches!(surface.geometry, Some(Geometry::Mesh(_))))
     }
 
     /// The scene as JSON with a final line end.

@@ -112,7 +112,7 @@ impl Machine {
             integration: self.start_with(plan.integration)?,
             end_time: plan.end_time,
             corners: Vec::new(),
-            projections: plan.velocity_projection.clone(),
+            projections: Vec::new(),
             corner_at_ends: [false; 2],
             slack: SAME_TIME * plan.integration.step,
             begun: false,
@@ -121,8 +121,8 @@ impl Machine {
             earlier: Statistics::default(),
         };
         let start = run.integration.values().time + run.slack;
+        run.plan_projections(plan);
         run.projections.retain(|time| *time > start);
-        run.projections.sort_by(|a, b| b.total_cmp(a));
         run.extend(plan.end_time);
         Ok(run)
     }
@@ -221,6 +221,34 @@ impl<'m> Run<'m> {
         let done = self.integration.values().time + self.slack;
         self.projections.retain(|time| *time > done);
         Ok(())
+    }
+
+    /// Saves how far corners of the inputs were looked for, which no plan says of a run without an end.
+    pub(super) fn save_window(&self, out: &mut Writer) {
+        out.number(self.end_time);
+        self.corner_at_ends.into_iter().for_each(|corner| out.flag(corner));
+    }
+
+    /// Goes back, or ahead, to where a run of the same machine and plan was saved with its window.
+    pub(super) fn go_to(
+        &mut self,
+        plan: &RunPlan,
+        window: &mut Reader,
+        run: &mut Reader,
+    ) -> Result<(), ResumeError> {
+        self.plan_projections(plan);
+        self.restore(run)?;
+        self.end_time = window.number().map_err(StateError::from)?;
+        for corner in &mut self.corner_at_ends {
+            *corner = window.flag().map_err(StateError::from)?;
+        }
+        Ok(())
+    }
+
+    /// Takes up the times at which velocities are projected, from now on.
+    fn plan_projections(&mut self, plan: &RunPlan) {
+        self.projections.clone_from(&plan.velocity_projection);
+        self.projections.sort_by(|a, b| b.total_cmp(a));
     }
 
     /// Events so far, in order of time.

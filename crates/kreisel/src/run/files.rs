@@ -1,16 +1,21 @@
 //! The files of a run in one folder: `trajectory.csv`, `trajectory.vtkhdf`, `scene.json`, `report.html`,
 //! `run.json`.
 
+#[cfg(feature = "report")]
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::StaticRecorder;
+#[cfg(feature = "report")]
+use super::output;
 use super::output::{Contents, OUTPUTS, Opened, OutputEntry, OutputFile};
 use super::passes::{Held, PassSink};
 use super::recorder::{Record, Sink};
 use crate::bytes::Reader;
+#[cfg(feature = "report")]
 use crate::dae::{Note, NoteKind};
 use crate::machine::Machine;
+#[cfg(feature = "report")]
 use crate::report::{self, Recording, ReportError};
 use crate::results::{Channel, Computation, ModelIdentity, OutputFolder, RunSummary, WriteError};
 
@@ -106,15 +111,12 @@ impl<'a> ResultFiles<'a> {
         let Self { mut folder, outputs, also } = self;
         drop(outputs);
         also.map_or(Ok(()), |sink| sink.release()?.finish())?;
+        #[cfg(feature = "report")]
         if with_report {
-            match page(&folder, summary) {
-                Ok(page) => write_text(&mut folder, report::FILE, &page)?,
-                Err(error) => {
-                    let text = format!("no report was made: {error}");
-                    summary.add_notes([&Note::new(NoteKind::NoReport, text)]);
-                }
-            }
+            add_page(&mut folder, summary)?;
         }
+        #[cfg(not(feature = "report"))]
+        let _ = with_report;
         folder.finish(summary)
     }
 }
@@ -124,11 +126,39 @@ fn begin(folder: &mut OutputFolder, output: &OutputEntry, name: &str, contents: 
     (output.begin)(OutputFile { file, path: &path, contents })
 }
 
+/// Adds the page of what was computed.
+#[cfg(feature = "report")]
+fn add_page(folder: &mut OutputFolder, summary: &mut RunSummary) -> Result<(), WriteError> {
+    let (file, made) = match folder.computation() {
+        Computation::Static => (report::STATIC_FILE, static_page(folder, summary)),
+        _ => (report::FILE, page(folder, summary)),
+    };
+    match made {
+        Ok(page) => write_text(folder, file, &page),
+        Err(error) => {
+            let text = format!("no report was made: {error}");
+            summary.add_notes([&Note::new(NoteKind::NoReport, text)]);
+            Ok(())
+        }
+    }
+}
+
+#[cfg(feature = "report")]
 fn page(folder: &OutputFolder, summary: &RunSummary) -> Result<String, ReportError> {
     let recording = Recording::with(folder.path(), summary.clone(), |name| folder.present_path(name))?;
     Ok(report::page(&recording))
 }
 
+/// The page of equilibria over the load factor.
+#[cfg(feature = "report")]
+fn static_page(folder: &OutputFolder, summary: &RunSummary) -> Result<String, ReportError> {
+    let files =
+        [output::TABLE, output::SCENE, output::MOTION].map(|output| folder.present_path(output.static_file));
+    let axis = StaticRecorder::<ResultFiles>::axis();
+    Ok(report::page(&Recording::with_path(folder.path(), summary.clone(), axis, files)?))
+}
+
+#[cfg(feature = "report")]
 fn write_text(folder: &mut OutputFolder, name: &str, text: &str) -> Result<(), WriteError> {
     let mut file = folder.create(name)?;
     file.write_all(text.as_bytes()).map_err(|source| WriteError::io(&folder.partial_path(name), source))

@@ -8,7 +8,7 @@ use crate::integrate::{Ends, Interval, Observer};
 use crate::kinematics::{Energies, NodeId, Power};
 use crate::machine::EnergyBalance;
 use crate::machine::Machine;
-use crate::machine::sensor::{NamedSensor, Reading, SignalId, SolverNumbers};
+use crate::machine::sensor::{Reading, SignalId, SolverNumbers};
 use crate::results::{Channel, NodeState, WriteError, find_signal};
 use crate::system::System;
 
@@ -180,7 +180,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
             balance: EnergyBalance::default(),
             energy: 0.0,
             first_stored: 0.0,
-            angles: vec![0.0; machine.signals().recorded().len()],
+            angles: vec![0.0; machine.signals().angle_count()],
             rates: None,
             extremes: Extremes::default(),
             solver: SolverNumbers::default(),
@@ -233,6 +233,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
             return Err(Damaged);
         }
         self.angles = angles;
+        self.rates = None;
         Ok(())
     }
 
@@ -417,8 +418,9 @@ impl<'m, S: Sink> Recorder<'m, S> {
         let reading = Reading { solver: self.solver, ..Reading::new(system, *point, balance) };
         (self.solver.iterations, self.solver.rejections) = (0.0, 0.0);
         self.values.clear();
-        for (sensor, &near) in self.machine.signals().recorded().iter().zip(near) {
-            sensor.read(&reading, near, &mut self.values);
+        let signals = self.machine.signals();
+        for (index, sensor) in signals.recorded().iter().enumerate() {
+            sensor.read(&reading, &near[signals.angles_of(index)], &mut self.values);
         }
         self.nodes.clear();
         self.nodes.extend((0..system.node_count()).map(|node| node_state(system, NodeId(node), point)));
@@ -427,25 +429,21 @@ impl<'m, S: Sink> Recorder<'m, S> {
         self.sink.push(&Record { time, values: &self.values, nodes: &self.nodes })
     }
 
-    /// Value of every angle with the turns nearest to a guess; zero for other sensors.
+    /// Value of every angle of the sensors with the turns nearest to a guess.
     fn angles_near(&self, state: &Values, guess: impl Fn(usize, f64) -> f64) -> Vec<f64> {
         let reading = Reading::new(&self.machine.system, state.point(), &self.balance);
-        let mut value = Vec::new();
-        let read = |(index, sensor): (usize, &NamedSensor)| {
-            value.clear();
-            if sensor.counts_turns() {
-                sensor.read(&reading, guess(index, self.angles[index]), &mut value);
-            }
-            value.first().copied().unwrap_or(0.0)
-        };
-        self.machine.signals().recorded().iter().enumerate().map(read).collect()
+        let mut found = Vec::with_capacity(self.angles.len());
+        for sensor in self.machine.signals().recorded() {
+            let first = found.len();
+            found.extend(sensor.angles(&reading, |index| guess(first + index, self.angles[first + index])));
+        }
+        found
     }
 
     fn rates(&self, state: &Values) -> Vec<f64> {
         let reading = Reading::new(&self.machine.system, state.point(), &self.balance);
-        let rate =
-            |sensor: &NamedSensor| if sensor.counts_turns() { sensor.coordinate_rate(&reading) } else { 0.0 };
-        self.machine.signals().recorded().iter().map(rate).collect()
+        let sensors = self.machine.signals().recorded().iter();
+        sensors.flat_map(|sensor| sensor.angle_rates(&reading)).collect()
     }
 
     fn judge(&mut self, point: &Point, energies: Energies) {
@@ -519,6 +517,19 @@ impl Moment<'_> {
         self.state.time
     }
 
+    /// Value of every signal, in the order of [`Machine::channels`], and motion of every node.
+    pub fn record(&self, machine: &Machine) -> (Vec<f64>, Vec<NodeState>) {
+        let system = &machine.system;
+        let point = Recorder::<Trajectory>::point_before(self.state);
+        let reading = Reading { solver: self.solver, ..Reading::new(system, point, &self.balance) };
+        let mut values = Vec::new();
+        for (sensor, angle) in machine.signals().recorded().iter().zip(self.angles) {
+            sensor.read(&reading, *angle, &mut values);
+        }
+        let nodes = (0..system.node_count()).map(|node| node_state(system, NodeId(node), &point));
+        (values, nodes.collect())
+    }
+
     /// All that signals need to be read later.
     pub fn snapshot(&self) -> Snapshot {
         let Self { state, balance, solver, angles } = *self;
@@ -563,7 +574,9 @@ fn value(
 ) -> f64 {
     let reading = Reading { solver, ..Reading::new(&machine.system, *point, balance) };
     scratch.clear();
-    machine.signals().recorded()[signal.sensor].read(&reading, angles[signal.sensor], scratch);
+    let signals = machine.signals();
+    let near = &angles[signals.angles_of(signal.sensor)];
+    signals.recorded()[signal.sensor].read(&reading, near, scratch);
     scratch[signal.component]
 }
 

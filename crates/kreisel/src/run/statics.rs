@@ -44,7 +44,7 @@ impl<'m, S: Sink> StaticRecorder<'m, S> {
         Self {
             machine,
             sink,
-            angles: vec![0.0; machine.signals().recorded().len()],
+            angles: vec![0.0; machine.signals().angle_count()],
             values: Vec::new(),
             nodes: Vec::new(),
             count: 0,
@@ -77,12 +77,12 @@ impl<'m, S: Sink> StaticRecorder<'m, S> {
         let balance = EnergyBalance::new(energies.total(), Power::default());
         let reading = Reading { load_factor: at.load_factor, ..Reading::new(system, point, &balance) };
         self.values.clear();
-        for (sensor, angle) in self.machine.signals().recorded().iter().zip(&mut self.angles) {
-            let first = self.values.len();
-            sensor.read(&reading, *angle, &mut self.values);
-            if sensor.counts_turns() {
-                *angle = self.values.get(first).copied().unwrap_or(*angle);
-            }
+        let signals = self.machine.signals();
+        for (index, sensor) in signals.recorded().iter().enumerate() {
+            let angles = &mut self.angles[signals.angles_of(index)];
+            let found = sensor.angles(&reading, |angle| angles[angle]);
+            angles.copy_from_slice(&found);
+            sensor.read(&reading, angles, &mut self.values);
         }
         self.nodes.clear();
         self.nodes.extend((0..system.node_count()).map(|node| node_state(system, NodeId(node), &point)));

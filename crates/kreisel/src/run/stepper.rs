@@ -4,14 +4,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use self_cell::self_cell;
+use sha2::{Digest, Sha256};
+use thiserror::Error;
 
 use super::advance::{Run, RunEnding, RunError};
 use super::recorder::{NullSink, Recorder};
+use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Control, Values};
-use crate::integrate::{Interval, Observer, Statistics, StepError};
+use crate::integrate::{Interval, Observer, ResumeError, StateError, Statistics, StepError};
 use crate::machine::sensor::SignalId;
-use crate::machine::{EventRecord, Machine};
+use crate::machine::{EventRecord, FrameMotion, Machine, MeasuredCoordinate};
 use crate::machine::{RunPlan, RunSettings, SettingsError, StepSize};
+use crate::model::ModelErrors;
 use crate::results::Channel;
 
 /// A run with what its sensors need of the past.
@@ -64,6 +68,11 @@ self_cell!(
 /// ```
 pub struct Stepper {
     owned: Owned,
+    plan: RunPlan,
+    /// What its states belong to.
+    identity: Identity,
+    /// Where it started.
+    start: StepperState,
     signals: HashMap<String, SignalId>,
     /// What was chosen because it was not given.
     assumptions: Vec<String>,
@@ -85,7 +94,7 @@ impl Stepper {
     pub fn start(machine: Arc<Machine>) -> Result<Self, RunError> {
         let plan = open_plan(&machine)?;
         let window = plan.end_time - plan.start_time;
-        let owned = Owned::try_new(machine, |machine| {
+        let mut owned = Owned::try_new(machine, |machine| {
             let mut run = machine.start(&plan)?;
             let mut recorder = Recorder::new(machine, Some(f64::INFINITY), NullSink);
             // Sensors read from the start on.
@@ -94,9 +103,14 @@ impl Stepper {
         })?;
         let signals = owned.borrow_owner().signal_ids();
         let choice = owned.with_dependent(|_, moving| moving.run.integration().choice().map(str::to_owned));
-        let assumptions = plan.assumptions.into_iter().chain(choice).collect();
+        let assumptions = plan.assumptions.iter().cloned().chain(choice).collect();
+        let identity = identity(owned.borrow_owner(), &plan);
+        let start = saved(&mut owned, &identity);
         Ok(Self {
             owned,
+            plan,
+            identity,
+            start,
             signals,
             assumptions,
             window,
@@ -104,6 +118,43 @@ impl Stepper {
             refused: None,
             values: Vec::new(),
         })
+    }
+
+    /// Everything that is needed to go on from here, to the same bits, in this or another stepper of the same
+    /// model and settings. Inputs that were set are in it; see [`Stepper::value`] about those that are refused.
+    pub fn state(&mut self) -> StepperState {
+        self.take_inputs_or_remember();
+        saved(&mut self.owned, &self.identity)
+    }
+
+    /// Goes to a saved state, back in time or ahead.
+    pub fn set_state(&mut self, state: &StepperState) -> Result<(), StepperStateError> {
+        if let Some(what) = self.identity.difference(&state.identity) {
+            return Err(StepperStateError::OtherMachine(what));
+        }
+        self.pending.clear();
+        self.refused = None;
+        let plan = &self.plan;
+        self.owned.with_dependent_mut(|_, Moving { run, recorder }| {
+            let damaged = |damaged: Damaged| ResumeError::from(StateError::from(damaged));
+            run.go_to(plan, &mut Reader(&state.window), &mut Reader(&state.run))?;
+            recorder.restore(&mut Reader(&state.recorder)).map_err(damaged)?;
+            Ok(())
+        })
+    }
+
+    /// Goes back to the start, inputs included.
+    pub fn reset(&mut self) -> Result<(), StepperStateError> {
+        let start = self.start.clone();
+        self.set_state(&start)
+    }
+
+    /// Another stepper of the same machine, at the same state.
+    pub fn another(&mut self) -> Result<Self, StepperCopyError> {
+        let state = self.state();
+        let mut other = Self::start(Arc::clone(self.machine()))?;
+        other.set_state(&state)?;
+        Ok(other)
     }
 
     /// The machine.
@@ -186,16 +237,58 @@ impl Stepper {
         })
     }
 
-    /// Value of a signal at the last accepted step, with the inputs as they are now. Where they are refused
-    /// it is that with the inputs before, and the next advance fails; [`Stepper::take_inputs`] tells it now.
-    pub fn value(&mut self, signal: SignalId) -> f64 {
+    /// Takes the inputs that were set; the next advance tells why it could not.
+    fn take_inputs_or_remember(&mut self) {
         if let Err(error) = self.take_inputs() {
             self.refused = Some(error);
         }
+    }
+
+    /// Value of a signal at the last accepted step, with the inputs as they are now. Where they are refused
+    /// it is that with the inputs before, and the next advance fails; [`Stepper::take_inputs`] tells it now.
+    pub fn value(&mut self, signal: SignalId) -> f64 {
+        self.take_inputs_or_remember();
         let values = &mut self.values;
         self.owned.with_dependent(|_, moving| {
             moving.recorder.value(signal, moving.run.integration().values(), values)
         })
+    }
+
+    /// Names of the coordinates of all joints but drives: `elbow.angle`, `slider.displacement`.
+    pub fn coordinate_names(&self) -> Vec<String> {
+        self.machine().frames().coordinates().map(|(name, _)| name).collect()
+    }
+
+    /// Values of the coordinates, in the order of their names; full turns count as far as they are recorded.
+    pub fn coordinates(&mut self) -> Vec<f64> {
+        let machine = Arc::clone(self.machine());
+        let value = |(name, coordinate): (String, MeasuredCoordinate)| match self.signal(&name) {
+            Some(signal) => self.value(signal),
+            None => self.owned.with_dependent(|machine, moving| {
+                let at = moving.run.integration().values().point();
+                coordinate.coordinate.value(&coordinate.relative(machine.system(), &at), 0.0)
+            }),
+        };
+        machine.frames().coordinates().map(value).collect()
+    }
+
+    /// Rates of the coordinates, in the order of their names.
+    pub fn coordinate_rates(&self) -> Vec<f64> {
+        self.owned.with_dependent(|machine, moving| {
+            let at = moving.run.integration().values().point();
+            let rate = |coordinate: MeasuredCoordinate| {
+                coordinate.coordinate.rate(&coordinate.relative(machine.system(), &at))
+            };
+            machine.frames().coordinates().map(|(_, coordinate)| rate(coordinate)).collect()
+        })
+    }
+
+    /// Motion of the frame of a body, a marker or a node of a beam at the last accepted step.
+    pub fn frame_motion(&self, name: &str) -> Result<FrameMotion, ModelErrors> {
+        let frame = self.machine().frames().frame(name)?;
+        Ok(self.owned.with_dependent(|machine, moving| {
+            frame.motion(machine.system(), &moving.run.integration().values().point())
+        }))
     }
 
     /// Steps until a time; `watch` is asked after each step whether to go on.
@@ -216,6 +309,127 @@ impl Stepper {
             run.advance_to(time, &mut StepObserver { recorder, watch: &mut watch })
         })
     }
+}
+
+/// A stepper between two steps, as a value that can be kept, sent and written to a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepperState {
+    time: f64,
+    identity: Identity,
+    window: Vec<u8>,
+    run: Vec<u8>,
+    recorder: Vec<u8>,
+}
+
+/// What a state belongs to, each as a hash.
+#[derive(Clone, Debug, PartialEq)]
+struct Identity([[u8; HASH]; 4]);
+
+/// What the parts of an [`Identity`] are.
+const PARTS: [&str; 4] = ["version of Kreisel", "model", "values of the parameters", "settings"];
+const HASH: usize = 32;
+const MAGIC: &[u8; 8] = b"KREISELT";
+/// Raised with every change of the format.
+const VERSION: u32 = 1;
+
+impl Identity {
+    /// What differs from another one.
+    fn difference(&self, other: &Self) -> Option<&'static str> {
+        let parts = self.0.iter().zip(&other.0).zip(PARTS);
+        parts.into_iter().find(|((own, other), _)| own != other).map(|(_, what)| what)
+    }
+}
+
+/// What states of a machine belong to.
+fn identity(machine: &Machine, plan: &RunPlan) -> Identity {
+    let hash = |text: String| Sha256::digest(text.as_bytes()).into();
+    let texts: Vec<&str> = machine.sources().iter().map(|source| source.sha256.as_str()).collect();
+    Identity([
+        hash(env!("CARGO_PKG_VERSION").to_owned()),
+        hash(texts.join(" ")),
+        hash(format!("{:?}", machine.parameters())),
+        hash(format!("{:?} {:?}", plan.integration, plan.velocity_projection)),
+    ])
+}
+
+/// The state of a run.
+fn saved(owned: &mut Owned, identity: &Identity) -> StepperState {
+    let identity = identity.clone();
+    owned.with_dependent_mut(|_, Moving { run, recorder }| {
+        let [mut window, mut saved, mut sums] = [(); 3].map(|()| Writer::default());
+        run.save_window(&mut window);
+        run.save(&mut saved);
+        recorder.save(&mut sums);
+        let time = run.integration().values().time;
+        StepperState { time, identity, window: window.0, run: saved.0, recorder: sums.0 }
+    })
+}
+
+impl StepperState {
+    /// Time that was reached, in s.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// The bytes of a file, which end with their SHA-256.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.0.extend_from_slice(MAGIC);
+        out.0.extend_from_slice(&VERSION.to_le_bytes());
+        out.number(self.time);
+        out.0.extend_from_slice(self.identity.0.as_flattened());
+        [&self.window, &self.run, &self.recorder].into_iter().for_each(|part| out.section(part));
+        let hash = Sha256::digest(&out.0);
+        out.0.extend_from_slice(&hash);
+        out.0
+    }
+
+    /// Reads what [`StepperState::to_bytes`] wrote.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, StateError> {
+        let mut reader = Reader(bytes.strip_prefix(MAGIC).ok_or(StateError::Unknown)?);
+        let found = u32::from_le_bytes(reader.bytes()?);
+        if found != VERSION {
+            return Err(StateError::Version { found, expected: VERSION });
+        }
+        let (content, hash) = bytes.split_last_chunk::<HASH>().ok_or(StateError::Damaged)?;
+        if Sha256::digest(content).as_slice() != hash {
+            return Err(StateError::Damaged);
+        }
+        let mut reader = Reader(content.get(MAGIC.len() + 4..).ok_or(StateError::Damaged)?);
+        let time = reader.number()?;
+        let mut identity = Identity([[0; HASH]; 4]);
+        for part in &mut identity.0 {
+            *part = reader.bytes()?;
+        }
+        let mut section = || reader.section().map(<[u8]>::to_vec);
+        let [window, run, recorder] = [section()?, section()?, section()?];
+        reader.end()?;
+        Ok(Self { time, identity, window, run, recorder })
+    }
+}
+
+/// Why a stepper cannot go to a state.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StepperStateError {
+    /// The state belongs to something else.
+    #[error("the state belongs to another machine: its {0} is not the same")]
+    OtherMachine(&'static str),
+    /// The state does not fit.
+    #[error(transparent)]
+    State(#[from] ResumeError),
+}
+
+/// Why there is no second stepper.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StepperCopyError {
+    /// It does not start.
+    #[error(transparent)]
+    Start(#[from] RunError),
+    /// It does not go to the state.
+    #[error(transparent)]
+    State(#[from] StepperStateError),
 }
 
 /// The plan of a run whose end may be open: then corners are looked for in a window of steps.

@@ -12,3 +12,4 @@ mod run;
 mod schema;
 mod stepper;
 mod study;
+mod tutorials;

@@ -38,7 +38,7 @@ fn beam(nodes: [usize; 2]) -> SceneBeam {
 /// A cube with edges of 0.4 on the first node.
 fn crank() -> SceneBody {
     let geometry = Geometry::Box { size: [0.4; 3] };
-    let shape = SceneShape { geometry, frame: SceneFrame::default(), default_shape: false };
+    let shape = SceneShape { geometry, frame: SceneFrame::default(), default_shape: false, colour: None };
     SceneBody { name: "crank".to_owned(), node: 0, mass: 1.0, shapes: vec![shape], markers: Vec::new() }
 }
 

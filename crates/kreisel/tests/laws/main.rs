@@ -4,6 +4,7 @@
 mod assembly;
 mod beams;
 mod block_starts;
+mod bodies;
 #[path = "../common/mod.rs"]
 mod common;
 mod contact;

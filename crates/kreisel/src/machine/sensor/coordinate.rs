@@ -34,7 +34,8 @@ impl Sensor for CoordinateSensor {
 
     fn read(&self, at: &Reading, out: &mut Vec<f64>) {
         let relative = relative(at, &self.nodes, &self.frames);
+        let near = at.near.first().copied().unwrap_or(0.0);
         let Self { coordinate, rate, .. } = self;
-        out.push(if *rate { coordinate.rate(&relative) } else { coordinate.value(&relative, at.near) });
+        out.push(if *rate { coordinate.rate(&relative) } else { coordinate.value(&relative, near) });
     }
 }

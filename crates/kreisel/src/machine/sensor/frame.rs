@@ -13,7 +13,9 @@
 use super::{
     FrameMotion, NamedSensor, Reading, Sensor, SensorEntry, SensorFrame, SensorRequest, components, xyz,
 };
-use crate::lie::{UnitQuaternion, Vector3, so3};
+use crate::kinematics::{Coordinate, NodeId};
+use crate::lie::{Pose, UnitQuaternion, Vector3, so3};
+use crate::machine::MeasuredCoordinate;
 use crate::model::ModelErrors;
 use crate::results::Channel;
 
@@ -22,6 +24,9 @@ pub(super) const LINES: &[SensorEntry] = &[
     SensorEntry::of_frame("position", |it| named(it, FrameQuantity::Position)),
     SensorEntry::of_frame("orientation", |it| named(it, FrameQuantity::Orientation)),
     SensorEntry::of_frame("rotation-vector", |it| named(it, FrameQuantity::RotationVector)),
+    SensorEntry::of_frame("angle-x", |it| angle(it, 0)),
+    SensorEntry::of_frame("angle-y", |it| angle(it, 1)),
+    SensorEntry::of_frame("angle-z", |it| angle(it, 2)),
     SensorEntry::of_frame("velocity", |it| named(it, FrameQuantity::Velocity)),
     SensorEntry::of_frame("angular-velocity", |it| named(it, FrameQuantity::AngularVelocity)),
     SensorEntry::of_frame("acceleration", |it| named(it, FrameQuantity::Acceleration)),
@@ -67,6 +72,36 @@ fn named(request: &SensorRequest, quantity: FrameQuantity) -> Result<NamedSensor
     // A rotation has no components to be turned: `axes` has no effect on it, and the reader says so.
     let axes = if turns { relative_to } else { request.axes()?.unwrap_or(relative_to) };
     Ok(NamedSensor::new(request.name(), FrameSensor { quantity, of, relative_to, axes }))
+}
+
+/// The angle by which a frame has turned about an axis of another.
+fn angle(request: &SensorRequest, axis: usize) -> Result<NamedSensor, ModelErrors> {
+    let (from, of) = (request.relative_to()?, request.frame()?);
+    let angle = angle_about(axis, [from.node, of.node], [from.offset, of.offset]);
+    Ok(NamedSensor::of_coordinate(request.name(), angle))
+}
+
+/// The angle from a first frame to a second about an axis of the first, full turns counted: that of the
+/// second frame's next axis (y for x, z for y, x for z) in the plane across it.
+pub(in crate::machine) fn angle_about(
+    axis: usize,
+    nodes: [Option<NodeId>; 2],
+    offsets: [Pose; 2],
+) -> MeasuredCoordinate {
+    // The angle of two frames is that about z: axes are named anew, in their order.
+    let turn = match axis {
+        0 => third_of_a_turn(1.0),
+        1 => third_of_a_turn(-1.0),
+        _ => UnitQuaternion::identity(),
+    };
+    let offsets = offsets.map(|offset| offset.compose(&Pose::new(turn, Vector3::zeros())));
+    MeasuredCoordinate { nodes, offsets, coordinate: Coordinate::Angle, rate: false, unit: "rad" }
+}
+
+/// A third of a turn about (1, 1, 1): x becomes y, y becomes z, z becomes x, or the other way.
+fn third_of_a_turn(sign: f64) -> UnitQuaternion {
+    let part = 0.5 * sign;
+    UnitQuaternion::new_unchecked(nalgebra::Quaternion::new(0.5, part, part, part))
 }
 
 impl FrameSensor {

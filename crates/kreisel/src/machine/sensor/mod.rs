@@ -7,6 +7,7 @@
 mod contact;
 mod coordinate;
 mod energy;
+mod expression;
 mod frame;
 mod momentum;
 mod section;
@@ -19,6 +20,8 @@ pub use contact::{ContactSensor, GroupSensor};
 pub use coordinate::CoordinateSensor;
 pub(crate) use energy::{ConditionSensor, of_machine};
 pub use energy::{EnergySensor, ResidualSensor, SolverSensor};
+pub use expression::{ExpressionInput, ExpressionSensor};
+pub(super) use frame::angle_about;
 pub use frame::{FrameQuantity, FrameSensor};
 pub use momentum::BodyMomentum;
 pub use state::{InputSensor, StateSensor};
@@ -54,9 +57,10 @@ pub struct NamedSensor {
     pub name: String,
     /// What measures.
     pub sensor: Arc<dyn Sensor>,
-    /// The coordinate that it shows, if it shows one: forces may use it, and full turns of angles are
-    /// counted.
+    /// The coordinate that it shows, if it shows one: forces may use it.
     pub coordinate: Option<MeasuredCoordinate>,
+    /// Angles that it reads and whose full turns are counted.
+    pub angles: Vec<MeasuredCoordinate>,
     /// The arrow by which it is drawn, if it is a vector in world axes.
     pub arrow: Option<Arrow>,
     /// Whether it shows the motion of a moment and nothing of the past, so that events may use it.
@@ -81,12 +85,20 @@ impl fmt::Debug for NamedSensor {
 impl NamedSensor {
     /// A sensor of the motion at a moment, without an arrow.
     pub fn new(name: impl Into<String>, sensor: impl Sensor + 'static) -> Self {
-        Self { name: name.into(), sensor: Arc::new(sensor), coordinate: None, arrow: None, of_moment: true }
+        Self {
+            name: name.into(),
+            sensor: Arc::new(sensor),
+            coordinate: None,
+            angles: Vec::new(),
+            arrow: None,
+            of_moment: true,
+        }
     }
 
     /// A sensor of a coordinate.
     pub fn of_coordinate(name: impl Into<String>, coordinate: MeasuredCoordinate) -> Self {
-        Self { coordinate: Some(coordinate), ..Self::new(name, CoordinateSensor::new(&coordinate)) }
+        let angles = if coordinate.counts_turns() { vec![coordinate] } else { Vec::new() };
+        Self { coordinate: Some(coordinate), angles, ..Self::new(name, CoordinateSensor::new(&coordinate)) }
     }
 
     /// The same, drawn as an arrow.
@@ -110,20 +122,22 @@ impl NamedSensor {
         self.sensor.channels().into_iter().map(named).collect()
     }
 
-    /// Whether the value is an angle whose full turns are counted.
-    pub fn counts_turns(&self) -> bool {
-        self.coordinate.is_some_and(|it| !it.rate && it.coordinate.counts_turns())
-    }
-
-    /// Adds the values at a moment; `near` is the angle that an angle is nearest to.
-    pub fn read(&self, at: &Reading, near: f64, out: &mut Vec<f64>) {
+    /// Adds the values at a moment; each of its angles is nearest to one of `near`.
+    pub fn read(&self, at: &Reading, near: &[f64], out: &mut Vec<f64>) {
         self.sensor.read(&Reading { near, ..*at }, out);
     }
 
-    /// Rate of the coordinate that the sensor measures; zero for other sensors.
-    pub fn coordinate_rate(&self, at: &Reading) -> f64 {
-        self.coordinate
-            .map_or(0.0, |it| it.coordinate.rate(&relative(at, &it.nodes, &it.offsets.map(Frame::new))))
+    /// Its angles at a moment, each nearest to what is guessed for it.
+    pub fn angles(&self, at: &Reading, mut near: impl FnMut(usize) -> f64) -> Vec<f64> {
+        let value = |(index, angle): (usize, &MeasuredCoordinate)| {
+            angle.coordinate.value(&of_frames(at, angle), near(index))
+        };
+        self.angles.iter().enumerate().map(value).collect()
+    }
+
+    /// Rates of its angles at a moment.
+    pub fn angle_rates<'s>(&'s self, at: &'s Reading) -> impl Iterator<Item = f64> + 's {
+        self.angles.iter().map(|angle| angle.coordinate.rate(&of_frames(at, angle)))
     }
 }
 
@@ -145,8 +159,8 @@ pub struct Reading<'a> {
     pub balance: &'a EnergyBalance,
     /// What the solver did.
     pub solver: SolverNumbers,
-    /// The angle that an angle is nearest to.
-    pub near: f64,
+    /// What the angles of the sensor that reads are nearest to; 0 where it says nothing.
+    pub near: &'a [f64],
     /// By how much applied loads are multiplied: 1, but on the way to an equilibrium.
     pub load_factor: f64,
 }
@@ -154,7 +168,7 @@ pub struct Reading<'a> {
 impl<'a> Reading<'a> {
     /// A moment of which nothing is known of the solver.
     pub fn new(system: &'a System, point: Point<'a>, balance: &'a EnergyBalance) -> Self {
-        Self { system, point, balance, solver: SolverNumbers::default(), near: 0.0, load_factor: 1.0 }
+        Self { system, point, balance, solver: SolverNumbers::default(), near: &[], load_factor: 1.0 }
     }
 
     /// Motion of a node; the ground rests.
@@ -244,6 +258,11 @@ pub fn number(unit: &str) -> Vec<Channel> {
 /// Components of one unit.
 pub fn components(names: &[&str], unit: &str) -> Vec<Channel> {
     names.iter().map(|name| Channel::new(*name, unit)).collect()
+}
+
+/// The relative motion of the frames of a coordinate.
+fn of_frames(at: &Reading, measured: &MeasuredCoordinate) -> Relative {
+    relative(at, &measured.nodes, &measured.offsets.map(Frame::new))
 }
 
 fn relative(at: &Reading, nodes: &[Option<NodeId>; 2], frames: &[Frame; 2]) -> Relative {

@@ -7,7 +7,7 @@ use super::{NamedSensor, SensorFrame, energy, frame, momentum, section, wrench};
 use crate::machine::beam::{BeamEntry, Station};
 use crate::machine::{JointEntry, MachineBuilder};
 use crate::model::error::{Mistake, ModelError};
-use crate::model::{ModelErrors, PartReader, Reference, Text};
+use crate::model::{ModelErrors, PartReader, Place, Reference, Text};
 
 /// A quantity that can be measured wherever there is something of a sort.
 pub struct SensorEntry {
@@ -69,7 +69,8 @@ fn lines(of: SensorOf) -> impl Iterator<Item = &'static SensorEntry> {
 
 /// What a `[[sensor]]` asks for.
 pub struct SensorRequest<'a> {
-    reader: &'a PartReader<'a>,
+    /// None where the name of a signal says all.
+    reader: Option<&'a PartReader<'a>>,
     builder: &'a MachineBuilder,
     quantity: Text,
     of: Option<Reference>,
@@ -79,7 +80,39 @@ impl<'a> SensorRequest<'a> {
     /// Reads what is asked for.
     pub fn read(reader: &'a PartReader<'a>, builder: &'a MachineBuilder) -> Result<Self, ModelErrors> {
         let (quantity, of) = (reader.text("quantity")?, reader.optional_reference("of")?);
-        Ok(Self { reader, builder, quantity, of })
+        Ok(Self { reader: Some(reader), builder, quantity, of })
+    }
+
+    /// The sensor of a signal by its full name, such as `top.tip.acceleration.x`, and which of its values the
+    /// signal is.
+    pub(in crate::machine) fn of_signal(
+        builder: &'a MachineBuilder,
+        name: &str,
+    ) -> Option<(NamedSensor, usize)> {
+        let splits = [Some((name, "")), name.rsplit_once('.')];
+        splits.into_iter().flatten().find_map(|(sensor, component)| {
+            let (of, quantity) = match sensor.rsplit_once('.') {
+                Some((of, quantity)) => (Some(of), quantity),
+                None => (None, sensor),
+            };
+            let of = of.map(|of| Reference { name: of.to_string(), place: Place::default() });
+            let request = Self { reader: None, builder, quantity: Text::new(quantity, Place::default()), of };
+            let sensor = if request.is_known() { request.make().ok()? } else { return None };
+            let place = sensor.sensor.channels().iter().position(|channel| channel.name == component)?;
+            Some((sensor, place))
+        })
+    }
+
+    /// Whether there is something of the name that has the quantity; markers are not looked at.
+    fn is_known(&self) -> bool {
+        let Some(of) = &self.of else { return self.find(&[SensorOf::Machine]).is_some() };
+        if let Some(sorts) = self.sorts(of) {
+            return self.find(&sorts).is_some() || self.offered().is_some();
+        }
+        let is_of = |joint: &JointEntry| {
+            self.find(&[SensorOf::Joint]).is_some() || joint.measured(self.quantity.content()).is_some()
+        };
+        self.builder.frames().joint_named(&of.name).is_some_and(is_of) || self.offered().is_some()
     }
 
     /// Makes the sensor.
@@ -173,7 +206,8 @@ impl<'a> SensorRequest<'a> {
 
     /// The side of a section that is meant, if one is named.
     pub(super) fn side(&self) -> Result<Option<SectionSide>, ModelErrors> {
-        Ok(match self.reader.choice("side")? {
+        let Some(reader) = self.reader else { return Ok(None) };
+        Ok(match reader.choice("side")? {
             "before" => Some(SectionSide::Before),
             "after" => Some(SectionSide::After),
             _ => None,
@@ -182,7 +216,7 @@ impl<'a> SensorRequest<'a> {
 
     /// From where a motion is seen; the ground if nothing is said.
     pub(super) fn relative_to(&self) -> Result<SensorFrame, ModelErrors> {
-        match self.reader.optional_reference("relative-to")? {
+        match self.reader.map_or(Ok(None), |reader| reader.optional_reference("relative-to"))? {
             Some(reference) => Ok(self.frame_of(&reference)?),
             None => Ok(SensorFrame::default()),
         }
@@ -190,7 +224,7 @@ impl<'a> SensorRequest<'a> {
 
     /// The axes of a reaction: `joint` are those of the frame on the first body.
     pub(super) fn reaction_axes(&self, joint: &JointEntry) -> Result<SensorFrame, ModelErrors> {
-        match self.reader.optional_text("axes")? {
+        match self.reader.map_or(Ok(None), |reader| reader.optional_text("axes"))? {
             Some(text) if text.content() == "joint" => {
                 Ok(SensorFrame { node: joint.nodes[0], offset: joint.offsets[0] })
             }
@@ -200,11 +234,12 @@ impl<'a> SensorRequest<'a> {
 
     /// The frame whose axes components belong to, if one is named.
     pub(super) fn axes(&self) -> Result<Option<SensorFrame>, ModelErrors> {
-        let Some(text) = self.reader.optional_text("axes")? else { return Ok(None) };
+        let Some(reader) = self.reader else { return Ok(None) };
+        let Some(text) = reader.optional_text("axes")? else { return Ok(None) };
         if matches!(text.content(), "world" | "ground") {
             return Ok(Some(SensorFrame::default()));
         }
-        let name = self.reader.context().full_name(text.content());
+        let name = reader.context().full_name(text.content());
         let reference = Reference { name, place: text.place().clone() };
         match self.frame_of(&reference) {
             Ok(frame) => Ok(Some(frame)),
@@ -259,11 +294,17 @@ impl<'a> SensorRequest<'a> {
     /// The error of a quantity that belongs to a part which is not named.
     fn no_object(&self) -> ModelErrors {
         let mut known = words(SensorOf::Frame).chain(words(SensorOf::Joint));
-        if known.any(|word| word == self.quantity.content()) {
+        if let Some(reader) = self.reader
+            && known.any(|word| word == self.quantity.content())
+        {
             let hint = "name the body, marker or joint that is measured: `of = \"…\"`";
-            return self.reader.missing("of", hint).into();
+            return reader.missing("of", hint).into();
         }
-        let known = words(SensorOf::Frame).chain(words(SensorOf::Joint));
-        self.unknown(known.chain(words(SensorOf::Machine))).into()
+        let sorts = [SensorOf::Frame, SensorOf::Joint, SensorOf::Machine];
+        let mut known: Vec<String> = sorts.into_iter().flat_map(words).map(str::to_string).collect();
+        if let Some(reader) = self.reader {
+            known.extend(reader.context().scope().named.expressions.keys().cloned());
+        }
+        self.unknown(known.iter().map(String::as_str)).into()
     }
 }

@@ -11,9 +11,9 @@ use std::io;
 use std::ops::Range;
 
 /// Twice the default half rank of chunk B-trees, which a version 0 superblock cannot change.
-const MAX_ENTRIES: usize = 64;
+pub(super) const MAX_ENTRIES: usize = 64;
 /// More levels than any file can have: each multiplies the chunks by [`MAX_ENTRIES`].
-const MAX_LEVELS: usize = 12;
+pub(super) const MAX_LEVELS: usize = 12;
 /// The address of nothing.
 pub(super) const UNDEFINED: u64 = u64::MAX;
 

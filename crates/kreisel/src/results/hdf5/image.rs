@@ -45,10 +45,10 @@ pub(in super::super) enum ElementType {
 /// Half the most members of a B-tree node of a group (III.A.1).
 const GROUP_TREE_RANK: usize = 16;
 /// Bytes before the first message of an object header (IV.A.1.a).
-const HEADER_PREFIX: usize = 16;
-const SUPERBLOCK_SIZE: usize = 96;
+pub(super) const HEADER_PREFIX: usize = 16;
+pub(super) const SUPERBLOCK_SIZE: usize = 96;
 const END_OF_FILE: ImageOffset = ImageOffset(40);
-const ROOT_ENTRY: usize = 56;
+pub(super) const ROOT_ENTRY: usize = 56;
 /// Texts in one heap collection; object numbers have 16 bits (III.E).
 const TEXTS_PER_COLLECTION: usize = 60_000;
 
@@ -333,8 +333,7 @@ impl Image {
 
     /// II.A, version 0.
     fn write_superblock(&mut self) {
-        let mut block = b"\x89HDF\r\n\x1a\n".to_vec();
-        block.extend([0, 0, 0, 0, 0, 8, 8, 0]); // versions; addresses and lengths have 8 bytes
+        let mut block = superblock_versions().to_vec();
         block.extend((self.leaf_rank as u16).to_le_bytes());
         block.extend((GROUP_TREE_RANK as u16).to_le_bytes());
         block.extend([0; 4]);
@@ -364,12 +363,12 @@ impl Image {
     }
 }
 
-const DATASPACE: u16 = 0x01;
-const DATATYPE: u16 = 0x03;
-const FILL_VALUE: u16 = 0x05;
-const LAYOUT: u16 = 0x08;
-const ATTRIBUTE: u16 = 0x0c;
-const SYMBOL_TABLE: u16 = 0x11;
+pub(super) const DATASPACE: u16 = 0x01;
+pub(super) const DATATYPE: u16 = 0x03;
+pub(super) const FILL_VALUE: u16 = 0x05;
+pub(super) const LAYOUT: u16 = 0x08;
+pub(super) const ATTRIBUTE: u16 = 0x0c;
+pub(super) const SYMBOL_TABLE: u16 = 0x11;
 
 /// The messages of an object header.
 #[derive(Default)]
@@ -393,9 +392,14 @@ impl Header {
     }
 }
 
+/// How a file begins (II.A): what it is, versions, and that addresses and lengths have 8 bytes.
+pub(super) fn superblock_versions() -> [u8; 16] {
+    *b"\x89HDF\r\n\x1a\n\0\0\0\0\0\x08\x08\0"
+}
+
 impl ElementType {
     /// IV.A.2.d: IEEE double or signed 64-bit integer, little-endian.
-    fn datatype(self) -> Vec<u8> {
+    pub(super) fn datatype(self) -> Vec<u8> {
         match self {
             Self::Float => vec![0x11, 0x20, 0x3f, 0, 8, 0, 0, 0, 0, 0, 64, 0, 52, 11, 0, 52, 0xff, 3, 0, 0],
             Self::Integer { .. } => vec![0x10, 8, 0, 0, 8, 0, 0, 0, 0, 0, 64, 0],

@@ -1,4 +1,4 @@
-//! A small writer of HDF5 files whose tables grow while a run lasts.
+//! A small writer of HDF5 files whose tables grow while a run lasts, and a reader of what it wrote.
 //!
 //! It writes the oldest form of the format, which every HDF5 library reads: version 0 superblock, version 1
 //! object headers, symbol-table groups, chunked tables indexed by version 1 B-trees (the names and numbers
@@ -20,15 +20,22 @@
 //! holds one chunk of each table and the right edge of its index, however long the run.
 //!
 //! The crate hdf5-pure, with which the tests read these files back, was tried for writing: it appends to
-//! tables of one dimension only, and the points of a VTKHDF file have two.
+//! tables of one dimension only, and the points of a VTKHDF file have two. [`reader`] knows this form alone;
+//! it is a tenth of the code of a library that reads them all, of which every user would build the rest.
 
 mod chunk_tree;
 pub(super) mod image;
+#[cfg(any(feature = "report", test))]
+mod reader;
 mod table;
 
 use super::checksum::ResultFile;
 use crate::bytes::{Damaged, Reader, Writer};
 use image::Image;
+#[cfg(any(feature = "report", test))]
+pub(crate) use reader::Hdf5Reader;
+#[cfg(feature = "report")]
+pub(crate) use reader::ReadFault;
 use std::io;
 use std::ops::Range;
 use table::{ChunkedTable, damaged};
@@ -262,6 +269,76 @@ mod tests {
         }
         assert_eq!(file.dataset("sevens").unwrap().read_i64().unwrap(), vec![7; rows as usize]);
         assert_eq!(file.root().attrs().unwrap()["count"], hdf5_pure::AttrValue::I64(rows));
+    }
+
+    /// What our own reader makes of a table of three columns.
+    fn own_rows(path: &Path, start: u64, count: u64) -> Vec<f64> {
+        let mut reader = Hdf5Reader::new(File::open(path).unwrap()).unwrap();
+        let table = reader.table("wide").unwrap();
+        assert_eq!(table.columns, 3);
+        reader.rows(&table, start, count).unwrap()
+    }
+
+    #[test]
+    fn our_own_reader_finds_what_was_written_whole_and_in_pieces() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.h5");
+        for (chunk_rows, rows) in
+            [(1, 0), (1, 1), (1, 65), (1, 4097), (7, 100), (200, 199), (200, 200), (200, 1001)]
+        {
+            let mut sample = Sample::create(&path, chunk_rows);
+            (0..rows).for_each(|_| sample.push());
+            sample.flush().unwrap();
+            // Rows that are not flushed are not part of the file.
+            sample.push();
+            let expected: Vec<f64> =
+                (0..rows).flat_map(|row| [row as f64, -row as f64, 0.5 * row as f64]).collect();
+            assert_eq!(own_rows(&path, 0, rows as u64), expected, "{chunk_rows} {rows}");
+            let (from, to) = (rows as usize / 3, rows as usize - rows as usize / 5);
+            assert_eq!(own_rows(&path, from as u64, (to - from) as u64), expected[3 * from..3 * to]);
+            let mut reader = Hdf5Reader::new(File::open(&path).unwrap()).unwrap();
+            let table = reader.table("wide").unwrap();
+            assert_eq!(table.rows, rows as u64);
+            assert!(reader.rows(&table, rows as u64, 1).is_err());
+            assert!(reader.table("inner/gone").unwrap_err().to_string().contains("no `inner/gone`"));
+            assert!(reader.table("inner").is_err() && reader.table("inner/long").is_err());
+        }
+    }
+
+    /// Each byte of the front and of the index is changed in turn; what comes back is numbers or a reason.
+    #[test]
+    fn a_damaged_file_is_refused_or_read_within_its_size() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.h5");
+        let mut sample = Sample::create(&path, 1);
+        (0..70).for_each(|_| sample.push());
+        sample.flush().unwrap();
+        let good = std::fs::read(&path).unwrap();
+        let mut refused = 0;
+        // Of long stretches of zeros some are enough.
+        let is_looked_at = |place: usize| place < 2000 || good[place] != 0 || place % 7 == 0;
+        for place in (0..good.len()).filter(|place| is_looked_at(*place)) {
+            for value in [0, 0xff, good[place] ^ 1, good[place].wrapping_add(64)] {
+                let mut bytes = good.clone();
+                bytes[place] = value;
+                std::fs::write(&path, &bytes).unwrap();
+                let read = Hdf5Reader::new(File::open(&path).unwrap()).and_then(|mut reader| {
+                    let table = reader.table("wide")?;
+                    reader.rows(&table, 0, table.rows)
+                });
+                match read {
+                    Ok(numbers) => assert!(8 * numbers.len() <= good.len()),
+                    Err(_) => refused += 1,
+                }
+            }
+        }
+        assert!(refused > 100, "{refused} of {}", good.len());
+        for length in 0..good.len().min(4000) {
+            std::fs::write(&path, &good[..length]).unwrap();
+            let read =
+                Hdf5Reader::new(File::open(&path).unwrap()).and_then(|mut reader| reader.table("wide"));
+            assert!(read.is_err(), "{length} bytes");
+        }
     }
 
     #[test]

@@ -37,7 +37,8 @@ pub(super) struct OutputFile<'a> {
 pub(super) type Opened = Result<Box<dyn Sink>, WriteError>;
 
 /// In the order in which `run.json` lists them.
-pub(super) const OUTPUTS: &[OutputEntry] = &[table::ENTRY, motion::ENTRY, scene::ENTRY];
+pub(super) const OUTPUTS: &[OutputEntry] = &[TABLE, MOTION, SCENE];
+pub(super) use {motion::ENTRY as MOTION, scene::ENTRY as SCENE, table::ENTRY as TABLE};
 
 /// What is the same in every record of a run.
 pub(super) struct Contents {

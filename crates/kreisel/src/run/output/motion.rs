@@ -5,7 +5,7 @@ use crate::bytes::{Reader, Writer};
 use crate::results::{VtkHdfWriter, WriteError, vtkhdf};
 use crate::run::recorder::{Record, Sink};
 
-pub(super) const ENTRY: OutputEntry =
+pub(in crate::run) const ENTRY: OutputEntry =
     OutputEntry { file: vtkhdf::FILE, static_file: "static.vtkhdf", begin, resume: Some(resume) };
 
 fn begin(OutputFile { file, path, contents }: OutputFile) -> Opened {

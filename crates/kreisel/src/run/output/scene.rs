@@ -6,7 +6,7 @@ use super::{Opened, OutputEntry, OutputFile};
 use crate::results::{WriteError, scene};
 use crate::run::recorder::NullSink;
 
-pub(super) const ENTRY: OutputEntry =
+pub(in crate::run) const ENTRY: OutputEntry =
     OutputEntry { file: scene::FILE, static_file: "static-scene.json", begin, resume: None };
 
 fn begin(OutputFile { mut file, path, contents }: OutputFile) -> Opened {

@@ -8,7 +8,7 @@ use crate::results::vtkhdf::FLUSH_INTERVAL;
 use crate::results::{CsvWriter, ResultFile, WriteError, csv};
 use crate::run::recorder::{Record, Sink};
 
-pub(super) const ENTRY: OutputEntry =
+pub(in crate::run) const ENTRY: OutputEntry =
     OutputEntry { file: csv::FILE, static_file: "static.csv", begin, resume: Some(resume) };
 
 struct TableOutput {

@@ -70,7 +70,7 @@ fn value(machine: &Machine, at: &kreisel::statics::Equilibrium, name: &str) -> V
     let reading = Reading::new(machine.system(), at.point(), &balance);
     let sensor = machine.signals().recorded().iter().find(|sensor| sensor.name == name);
     let mut out = Vec::new();
-    sensor.unwrap_or_else(|| panic!("{name}")).read(&reading, 0.0, &mut out);
+    sensor.unwrap_or_else(|| panic!("{name}")).read(&reading, &[], &mut out);
     Vector3::from_column_slice(&out)
 }
 

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
+mod laws;
 mod measured;
 mod mistakes;
+mod signals;
 mod tables;
 
 use crate::common::{difference, read, within};

@@ -1,0 +1,234 @@
+//! The smallest server that a page needs: `GET` on the loopback, one answer a connection.
+
+use super::Shown;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// The frame in which pages of runs are shown.
+const FRAME: &str = include_str!("frame.html");
+
+/// Bytes of a request, at most; browsers send less than a thousand.
+const MAX_REQUEST: u64 = 16 * 1024;
+/// Connections at a time, at most: a page has one that waits and one that fetches.
+const MAX_CONNECTIONS: usize = 32;
+/// How long a connection may take to ask, and to take its answer.
+const MAX_SILENCE: Duration = Duration::from_secs(10);
+/// How long `state` waits for something new; browsers and proxies give up after a minute.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Answers browsers of this computer for as long as the program lives.
+pub struct Server {
+    address: SocketAddr,
+    token: String,
+}
+
+impl Server {
+    /// Begins to answer, at a free port of the loopback.
+    pub fn start(shown: Arc<Shown>) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let (address, token) = (listener.local_addr()?, token());
+        let site = Arc::new(Site { shown, host: address.to_string(), path: format!("/{token}/") });
+        std::thread::Builder::new().name("page".to_owned()).spawn(move || answer_all(&listener, &site))?;
+        Ok(Self { address, token })
+    }
+
+    /// Where a browser finds the page.
+    pub fn url(&self) -> String {
+        format!("http://{}/{}/", self.address, self.token)
+    }
+}
+
+/// 128 bits that nobody can guess: what a keyed hash makes of two words, with keys from the operating system.
+fn token() -> String {
+    let keys = RandomState::new();
+    let half = |word: u64| {
+        let mut hasher = keys.build_hasher();
+        hasher.write_u64(word);
+        hasher.finish()
+    };
+    format!("{:016x}{:016x}", half(1), half(2))
+}
+
+struct Site {
+    shown: Arc<Shown>,
+    /// What an honest browser calls the server; a page of another host that found the way would not.
+    host: String,
+    /// Before everything that there is to be had.
+    path: String,
+}
+
+fn answer_all(listener: &TcpListener, site: &Arc<Site>) {
+    let count = Arc::new(AtomicUsize::new(0));
+    for stream in listener.incoming() {
+        // One that is gone already, or one too many: the browser tries again.
+        let Ok(stream) = stream else { continue };
+        if count.fetch_add(1, Ordering::Relaxed) >= MAX_CONNECTIONS {
+            count.fetch_sub(1, Ordering::Relaxed);
+            continue;
+        }
+        let (own, site) = (Arc::clone(&count), Arc::clone(site));
+        let spawned = std::thread::Builder::new().spawn(move || {
+            // Whoever went away before the answer does not want it.
+            let _ = answer(&stream, &site);
+            own.fetch_sub(1, Ordering::Relaxed);
+        });
+        if spawned.is_err() {
+            count.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+fn answer(mut stream: &TcpStream, site: &Site) -> io::Result<()> {
+    stream.set_read_timeout(Some(MAX_SILENCE))?;
+    stream.set_write_timeout(Some(MAX_SILENCE))?;
+    let Answer { status, kind, body } = match request(stream)? {
+        Some((path, host)) if host == site.host => site.at(&path),
+        Some(_) => Answer::refusal("403 Forbidden"),
+        None => Answer::refusal("400 Bad Request"),
+    };
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\
+         Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n\
+         X-Frame-Options: SAMEORIGIN\r\nCross-Origin-Resource-Policy: same-origin\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(body.as_bytes())?;
+    stream.flush()
+}
+
+/// Path and host of a `GET`; none of what is anything else, or too long.
+fn request(stream: &TcpStream) -> io::Result<Option<(String, String)>> {
+    let mut reader = BufReader::new(stream.take(MAX_REQUEST));
+    let mut line = || -> io::Result<Option<String>> {
+        let mut bytes = Vec::new();
+        reader.read_until(b'\n', &mut bytes)?;
+        let text = String::from_utf8(bytes).ok();
+        Ok(text.and_then(|text| text.strip_suffix('\n').map(|text| text.trim_end_matches('\r').to_owned())))
+    };
+    let Some(first) = line()? else { return Ok(None) };
+    let mut words = first.split(' ');
+    let (Some("GET"), Some(path), Some("HTTP/1.1")) = (words.next(), words.next(), words.next()) else {
+        return Ok(None);
+    };
+    let mut host = None;
+    loop {
+        match line()? {
+            Some(empty) if empty.is_empty() => break,
+            Some(text) => match text.split_once(':') {
+                Some((name, value)) if name.eq_ignore_ascii_case("host") => {
+                    host = Some(value.trim().to_owned())
+                }
+                _ => {}
+            },
+            None => return Ok(None),
+        }
+    }
+    Ok(host.map(|host| (path.to_owned(), host)))
+}
+
+struct Answer {
+    status: &'static str,
+    kind: &'static str,
+    body: Arc<str>,
+}
+
+impl Answer {
+    fn page(body: Arc<str>) -> Self {
+        Self { status: "200 OK", kind: "text/html", body }
+    }
+
+    fn refusal(status: &'static str) -> Self {
+        Self { status, kind: "text/plain", body: status.into() }
+    }
+}
+
+impl Site {
+    fn at(&self, path: &str) -> Answer {
+        let Some(rest) = path.strip_prefix(&self.path) else { return Answer::refusal("404 Not Found") };
+        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+        match place {
+            "" => Answer::page(FRAME.into()),
+            "page" => Answer::page(self.shown.page()),
+            "state" => {
+                let after = query.strip_prefix("after=").and_then(|number| number.parse().ok()).unwrap_or(0);
+                let state = self.shown.newer(after, PATIENCE);
+                let body = serde_json::to_string(&state).expect("a state has text keys");
+                Answer { status: "200 OK", kind: "application/json", body: body.into() }
+            }
+            _ => Answer::refusal("404 Not Found"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Standing;
+    use super::*;
+
+    fn said(url: &str, request: &[u8]) -> String {
+        let (host, _) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+        let mut stream = TcpStream::connect(host).unwrap();
+        stream.write_all(request).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut text = String::new();
+        // One that is refused before it was read may be cut off.
+        let _ = stream.read_to_string(&mut text);
+        text
+    }
+
+    fn get(url: &str, path: &str, host: &str) -> String {
+        said(url, format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes())
+    }
+
+    #[test]
+    fn who_knows_the_address_sees_the_page_and_nobody_else_does() {
+        let shown = Arc::new(Shown::new("swing"));
+        shown.tell(Standing::Done, "good", 1.0, "");
+        shown.show("<p>the page".to_owned());
+        let url = Server::start(shown).unwrap().url();
+        let (host, token) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+        assert!(host.starts_with("127.0.0.1:") && token.trim_end_matches('/').len() == 32, "{url}");
+        let path = |rest: &str| format!("/{token}{rest}");
+        assert!(get(&url, &path("page?1"), host).ends_with("<p>the page"));
+        assert!(get(&url, &path(""), host).contains("Content-Security-Policy"));
+        let state = get(&url, &path("state?after=0"), host);
+        assert!(state.contains(r#""version":2,"page":1,"standing":"done","title":"swing""#), "{state}");
+        for (path, host, status) in [
+            ("/", host, "404"),
+            ("/00000000000000000000000000000000/page", host, "404"),
+            (&*path("../Cargo.toml"), host, "404"),
+            (&*path("page"), "evil.example", "403"),
+        ] {
+            let answer = get(&url, path, host);
+            assert!(
+                answer.starts_with(&format!("HTTP/1.1 {status}")) && !answer.contains("the page"),
+                "{answer}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused_and_the_server_goes_on() {
+        let shown = Arc::new(Shown::new("swing"));
+        shown.show("<p>the page".to_owned());
+        let url = Server::start(shown).unwrap().url();
+        let (host, token) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+        let long = [b"GET /".to_vec(), vec![b'x'; 100_000]].concat();
+        let post = format!("POST /{token}page HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        let without = format!("GET /{token}page HTTP/1.1\r\n\r\n");
+        for request in [&b""[..], b"\r\n\r\n", b"\xff\xfe\r\n", &long, post.as_bytes(), without.as_bytes()] {
+            let answer = said(&url, request);
+            assert!(
+                !answer.contains("the page") && (answer.is_empty() || answer.contains(" 400 ")),
+                "{answer}"
+            );
+        }
+        assert!(get(&url, &format!("/{token}page"), host).ends_with("the page"));
+    }
+}

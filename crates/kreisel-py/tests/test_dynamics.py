@@ -1,0 +1,279 @@
+"""Functions of a machine at any state, against closed forms and against what runs do."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import kreisel
+import numpy as np
+import pytest
+from conftest import pendulum, wheel
+
+G = 9.80665
+M1, M2, L1, L2, J1, J2 = 2.0, 1.5, 0.6, 0.4, 0.05, 0.03
+
+
+def double_pendulum() -> kreisel.Model:
+    """Two bars about y axes, drawn along x, with their centres in the middle; angles turn x towards −z."""
+    model = kreisel.Model("double")
+    model.input("motor")
+    model.body("upper", mass=M1, inertia=[0.01, J1, 0.01], position=[L1 / 2, 0, 0])
+    model.body("lower", mass=M2, inertia=[0.01, J2, 0.01], position=[L1 + L2 / 2, 0, 0])
+    model.marker("tip", body="lower", position=[L2 / 2, 0, 0])
+    model.revolute("shoulder", bodies=["ground", "upper"], point=[0, 0, 0], axis=[0, 1, 0])
+    model.revolute("elbow", bodies=["upper", "lower"], point=[L1, 0, 0], axis=[0, 1, 0])
+    model.joint_force(joint="elbow", torque="motor - 0.1*elbow.angle-rate")
+    return model
+
+
+def closed_form(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mass matrix and bias of the double pendulum without its motor."""
+    a, b = q
+    c2, s2 = np.cos(b), np.sin(b)
+    r1, r2 = L1 / 2, L2 / 2
+    m12 = J2 + M2 * (r2 * r2 + L1 * r2 * c2)
+    mass = np.array([[J1 + J2 + M1 * r1 * r1 + M2 * (L1 * L1 + r2 * r2 + 2 * L1 * r2 * c2), m12], [m12, J2 + M2 * r2 * r2]])
+    h = M2 * L1 * r2 * s2
+    gyro = np.array([-h * (2 * v[0] * v[1] + v[1] ** 2), h * v[0] ** 2])
+    # The height of a point at the angle φ is −r sin φ.
+    weight = -G * np.array([M1 * r1 * np.cos(a) + M2 * (L1 * np.cos(a) + r2 * np.cos(a + b)), M2 * r2 * np.cos(a + b)])
+    damping = np.array([0, 0.1 * v[1]])
+    return mass, gyro + weight + damping
+
+
+STATES = np.random.default_rng(3).uniform(-3, 3, (6, 2, 2))
+
+
+def test_a_double_pendulum_is_that_of_the_textbooks() -> None:
+    dynamics = double_pendulum().dynamics()
+    assert dynamics.coordinates == ["shoulder.angle", "elbow.angle"]
+    for q, v in STATES:
+        mass, bias = closed_form(q, v)
+        assert np.allclose(dynamics.mass_matrix(q), mass, rtol=1e-12, atol=1e-13)
+        assert np.allclose(dynamics.bias(q, v), bias, rtol=1e-11, atol=1e-12)
+        assert np.allclose(dynamics.holding(q), closed_form(q, 0 * v)[1], rtol=1e-12, atol=1e-12)
+        a, tau = np.array([0.7, -2.0]), np.array([3.0, -1.0])
+        assert np.allclose(dynamics.inverse(q, v, a), mass @ a + bias, rtol=1e-11, atol=1e-11)
+        assert np.allclose(dynamics.forward(q, v, tau), np.linalg.solve(mass, tau - bias), rtol=1e-11, atol=1e-11)
+        assert dynamics.kinetic_energy(q, v) == pytest.approx(0.5 * v @ mass @ v, rel=1e-12)
+        # Turns about y: the tip is at (Σ l cos φ, 0, −Σ l sin φ).
+        first, both = q[0], q.sum()
+        tip = [L1 * np.cos(first) + L2 * np.cos(both), 0, -L1 * np.sin(first) - L2 * np.sin(both)]
+        assert np.allclose(dynamics.pose(q, "lower.tip")[:3], tip, atol=1e-13)
+        jacobian = dynamics.jacobian(q, "lower.tip")
+        by_second = np.array([-L2 * np.sin(both), 0, -L2 * np.cos(both)])
+        by_first = by_second + [-L1 * np.sin(first), 0, -L1 * np.cos(first)]
+        assert np.allclose(jacobian, np.column_stack([[0, 1, 0, *by_first], [0, 1, 0, *by_second]]), atol=1e-12)
+        assert np.allclose(jacobian @ v, dynamics.velocity(q, v, "lower.tip"), atol=1e-11)
+
+
+def test_many_states_at_once_are_the_same_as_one_by_one() -> None:
+    dynamics = double_pendulum().dynamics()
+    q, v = STATES[:, 0], STATES[:, 1]
+    assert np.array_equal(dynamics.mass_matrix(q), [dynamics.mass_matrix(one) for one in q])
+    assert np.array_equal(dynamics.forward(q, v), [dynamics.forward(a, b) for a, b in zip(q, v, strict=True)])
+    # One state with many forces.
+    tau = np.random.default_rng(4).normal(size=(5, 2))
+    assert dynamics.forward(q[0], v[0], tau).shape == (5, 2)
+    assert dynamics.potential_energy(q).shape == (6,) and dynamics.jacobian(q, "lower.tip").shape == (6, 6, 2)
+    twin = pickle.loads(pickle.dumps(dynamics))
+    assert np.array_equal(twin.bias(q, v), dynamics.bias(q, v))
+
+
+def test_forces_are_those_under_which_a_run_accelerates() -> None:
+    """Inverse dynamics with the accelerations of a run give the torque of its motor, and none elsewhere."""
+    model = double_pendulum()
+    for quantity in ("acceleration", "angular-acceleration"):
+        model.sensor(quantity=quantity, of="upper")
+    stepper = model.stepper(step=1e-3)
+    stepper["motor"] = 1.3
+    stepper.advance(0.4)
+    q, v = stepper.coordinates(), stepper.coordinate_rates()
+    dynamics = model.dynamics()
+    dynamics.set_inputs({"motor": 1.3})
+    a = dynamics.forward(q, v)
+    assert a[0] == pytest.approx(stepper["upper.angular-acceleration.y"], rel=1e-9)
+    assert np.allclose(dynamics.inverse(q, v, a), 0, atol=1e-10)
+    dynamics.set_inputs({"motor": 0.0})
+    assert np.allclose(dynamics.inverse(q, v, a), [0, 1.3], atol=1e-10)
+    reactions = dynamics.reactions(q, v, a)
+    assert dynamics.joints == ["shoulder", "elbow"] and reactions.shape == (2, 6)
+
+
+def test_reactions_hold_what_hangs_below() -> None:
+    dynamics = double_pendulum().dynamics()
+    reactions = dynamics.reactions([0.4, 0.3], [0, 0], [0, 0])
+    # A joint pushes its second body up by the weight of all beyond it.
+    assert np.allclose(reactions[:, 3:], [[0, 0, (M1 + M2) * G], [0, 0, M2 * G]], atol=1e-10)
+
+
+def test_a_pendulum_about_its_equilibrium_swings_as_its_modes_say() -> None:
+    dynamics = double_pendulum().dynamics()
+    down = np.array([np.pi / 2, 0])
+    linear = dynamics.linear(down)
+    assert np.abs(linear.offset).max() < 1e-12
+    assert linear.states == ["shoulder.angle", "elbow.angle", "shoulder.angle-rate", "elbow.angle-rate"]
+    assert linear.inputs == ["motor", "shoulder.angle.force", "elbow.angle.force"]
+    mass, _ = closed_form(down, np.zeros(2))
+    stiffness = G * np.array([[M1 * L1 / 2 + M2 * (L1 + L2 / 2), M2 * L2 / 2], [M2 * L2 / 2, M2 * L2 / 2]])
+    assert np.allclose(linear.A[2:, :2], -np.linalg.solve(mass, stiffness), rtol=1e-8)
+    assert np.allclose(linear.A[2:, 2:], -np.linalg.solve(mass, [[0, 0], [0, 0.1]]), rtol=1e-8, atol=1e-8)
+    assert np.allclose(linear.B[2:, 1:], np.linalg.inv(mass), rtol=1e-11)
+    assert np.allclose(linear.B[2:, 0], np.linalg.inv(mass)[:, 1], rtol=1e-9)
+
+
+def four_bar() -> kreisel.Model:
+    """A parallelogram of massless-like rockers of 1 m on a base of 2 m, whose coupler of 3 kg stays level."""
+    model = kreisel.Model("parallelogram")
+    small = [1e-9, 1e-9, 1e-9]
+    model.body("left", mass=1e-9, inertia=small, position=[0, 0, 0.5])
+    model.body("right", mass=1e-9, inertia=small, position=[2, 0, 0.5])
+    model.body("coupler", mass=3, inertia=[0.1, 0.2, 0.1], position=[1, 0, 1])
+    for name, bodies, point in (("a", ["ground", "left"], [0, 0, 0]), ("b", ["ground", "right"], [2, 0, 0]),
+                                ("c", ["left", "coupler"], [0, 0, 1]), ("d", ["right", "coupler"], [2, 0, 1])):
+        model.revolute(name, bodies=bodies, point=point, axis=[0, 1, 0])
+    return model
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.4, -1.1])
+def test_loops_are_closed(angle: float) -> None:
+    """The coupler moves on a circle of 1 m without turning: M = 3, and m g sin φ holds it."""
+    dynamics = four_bar().dynamics()
+    assert dynamics.coordinates == ["a.angle"]
+    q, v = np.array([angle]), np.array([0.8])
+    assert dynamics.mass_matrix(q)[0, 0] == pytest.approx(3, abs=1e-7)
+    assert dynamics.inverse(q, v, [0.5])[0] == pytest.approx(3 * 0.5 - 3 * G * np.sin(angle), abs=1e-6)
+    assert dynamics.forward(q, v)[0] == pytest.approx(G * np.sin(angle), abs=1e-6)
+    assert np.allclose(dynamics.pose(q, "coupler")[:3], [1 + np.sin(angle), 0, np.cos(angle)], atol=1e-9)
+
+
+def test_two_motors_on_one_motion_share_with_the_least_sum_of_squares() -> None:
+    dynamics = four_bar().dynamics(["a", "b"])
+    both = dynamics.inverse([0.4, 0.4], [0.8, 0.8], [0.5, 0.5])
+    assert both.sum() == pytest.approx(3 * 0.5 - 3 * G * np.sin(0.4), abs=1e-5)
+    with pytest.raises(kreisel.ArgumentError, match="inverse dynamics alone"):
+        dynamics.mass_matrix([0.4, 0.4])
+    with pytest.raises(kreisel.ArgumentError, match="cannot reach"):
+        dynamics.inverse([0.4, 0.5], [0, 0], [0, 0])
+    with pytest.raises(kreisel.ArgumentError, match="rates of the coordinates contradict"):
+        dynamics.inverse([0.4, 0.4], [0.8, 0.1], [0, 0])
+    with pytest.raises(kreisel.ArgumentError, match="accelerations of the coordinates contradict"):
+        dynamics.inverse([0.4, 0.4], [0.8, 0.8], [0.5, 1])
+
+
+def test_what_makes_no_sense_is_refused_with_words() -> None:
+    model = double_pendulum()
+    dynamics = model.dynamics()
+    for wrong in ([1.0], np.zeros((2, 3)), np.zeros((0, 2)), np.zeros((1, 1, 2)), [float("nan"), 0]):
+        with pytest.raises(kreisel.ArgumentError):
+            dynamics.mass_matrix(wrong)
+    with pytest.raises(kreisel.ArgumentError, match="do not fit together"):
+        dynamics.forward(np.zeros((2, 2)), np.zeros((3, 2)))
+    with pytest.raises(KeyError, match="toe"):
+        dynamics.pose([0, 0], "toe")
+    with pytest.raises(KeyError, match="motor"):
+        dynamics.set_inputs({"moter": 1})
+    with pytest.raises(kreisel.ArgumentError, match="there is `shoulder.angle`, `elbow.angle`"):
+        model.dynamics(["wrist"])
+    with pytest.raises(kreisel.ArgumentError, match="twice"):
+        model.dynamics(["elbow", "elbow.angle"])
+    with pytest.raises(kreisel.ArgumentError, match="1 more degrees of freedom"):
+        model.dynamics(["elbow"])
+    free = wheel()
+    free.body("stone", mass=1, inertia=[1, 1, 1])
+    with pytest.raises(kreisel.ArgumentError, match="6 more degrees of freedom"):
+        free.dynamics()
+    with pytest.raises(kreisel.ModelError):
+        kreisel.Model("empty").dynamics()
+
+
+def test_a_run_starts_at_coordinates_that_are_given() -> None:
+    model = double_pendulum()
+    result = model.simulate(end_time=0.01, step=1e-3, initial={"shoulder": 0.3, "elbow.angle-rate": 2})
+    assert result["shoulder.angle"][0] == pytest.approx(0.3, abs=1e-14)
+    assert result["elbow.angle-rate"][0] == pytest.approx(2, abs=1e-13) and abs(result["elbow.angle"][0]) < 1e-14
+    stepper = model.stepper(step=1e-3, initial={"shoulder.angle": 0.3, "elbow": -0.2})
+    assert np.allclose(stepper.coordinates(), [0.3, -0.2], atol=1e-14)
+    assert np.allclose(pickle.loads(pickle.dumps(stepper)).coordinates(), [0.3, -0.2], atol=1e-14)
+    # It replaces what the model says, and loops follow.
+    drawn = four_bar()
+    start = drawn.stepper(step=1e-3, initial={"a": 0.5})
+    assert np.allclose(start.poses(["coupler"])[0][:3], [1 + np.sin(0.5), 0, np.cos(0.5)], atol=1e-9)
+    for wrong in ({"wrist": 1.0}, {"shoulder": float("nan")}, {"shoulder.length": 1.0}):
+        with pytest.raises(kreisel.ModelError, match="initial"):
+            model.simulate(end_time=0.01, initial=wrong)
+
+
+def test_a_stepper_and_the_functions_agree_on_a_model_file(models: Path) -> None:
+    model = kreisel.Model.read(models / "double-pendulum.toml")
+    dynamics = model.dynamics()
+    q = np.full(len(dynamics.coordinates), 0.2)
+    assert np.isfinite(dynamics.forward(q, 0 * q)).all()
+    mass = dynamics.mass_matrix(q)
+    assert np.array_equal(mass, mass.T) and (np.linalg.eigvalsh(mass) > 0).all()
+    assert pendulum().dynamics().mass_matrix([1.0])[0, 0] == pytest.approx(0.01 + 2 * 0.25, rel=1e-13)
+
+
+BASE, ARM, ROD, PLATE, WIDE = 0.2, 0.3, 0.8, 0.06, 0.05
+ARM_MASS, ROD_MASS, PLATE_MASS = 0.8, 0.2, 1.0
+
+
+def delta_robot() -> kreisel.Model:
+    """Three arms about tangents of the base, two parallel rods on each, which keep the plate level; arms are drawn level."""
+    model = kreisel.Model("delta")
+    depth = np.sqrt(ROD**2 - (BASE + ARM - PLATE) ** 2)
+    thin = [1e-3, 1e-3, 1e-6]
+    model.body("plate", mass=PLATE_MASS, inertia=[1e-3, 1e-3, 2e-3], position=[0, 0, -depth])
+    for i in range(3):
+        angle = 2 * np.pi * i / 3
+        out, along = np.array([np.cos(angle), np.sin(angle), 0]), np.array([-np.sin(angle), np.cos(angle), 0])
+        model.body(f"arm-{i}", mass=ARM_MASS, inertia=[6e-3] * 3, position=(BASE + ARM / 2) * out)
+        model.revolute(f"motor-{i}", bodies=["ground", f"arm-{i}"], point=BASE * out, axis=along)
+        for side, name in ((-1, "a"), (1, "b")):
+            elbow, hand = (BASE + ARM) * out + side * WIDE * along, PLATE * out + side * WIDE * along - [0, 0, depth]
+            rod = f"rod-{name}-{i}"
+            axis = (elbow - hand) / ROD
+            model.body(rod, mass=ROD_MASS, inertia=thin, position=(elbow + hand) / 2,
+                       orientation={"z_axis": axis, "x_axis": np.cross(along, axis)})
+            model.universal(f"elbow-{name}-{i}", bodies=[f"arm-{i}", rod], point=elbow,
+                            first_axis=along, second_axis=np.cross(along, axis))
+            model.spherical(f"hand-{name}-{i}", bodies=[rod, "plate"], point=hand)
+    return model
+
+
+def test_a_delta_robot_moves_as_its_closed_form_says() -> None:
+    motors = [f"motor-{i}" for i in range(3)]
+    dynamics = delta_robot().dynamics(motors)
+    assert delta_robot().dynamics().coordinates[:1] == ["motor-0.angle"]
+    for angle in (0.0, 0.35, -0.5):
+        q = np.full(3, angle)
+        # A turn about the tangent lifts or sinks what points outwards: x − sin for z by the right hand.
+        reach = BASE + ARM * np.cos(angle) - PLATE
+        height = -ARM * np.sin(angle) - np.sqrt(ROD**2 - reach**2)
+        pose = dynamics.pose(q, "plate")
+        assert np.allclose(pose, [0, 0, height, 1, 0, 0, 0], atol=1e-9)
+        slope = -ARM * np.cos(angle) - reach * ARM * np.sin(angle) / np.sqrt(ROD**2 - reach**2)
+        jacobian = dynamics.jacobian(q, "plate")
+        assert jacobian[5].sum() == pytest.approx(slope, rel=1e-9) and np.abs(jacobian[:3]).max() < 1e-9
+        # Virtual work: rods sink by the mean of their ends.
+        arms, elbow = -ARM_MASS * G * ARM / 2 * np.cos(angle), -ARM * np.cos(angle)
+        holding = arms + G * (2 * ROD_MASS * (elbow + slope) / 2 + PLATE_MASS * slope / 3)
+        assert np.allclose(dynamics.holding(q), holding, rtol=1e-9)
+
+
+def test_a_delta_robot_keeps_the_laws_at_crooked_states() -> None:
+    dynamics = delta_robot().dynamics([f"motor-{i}" for i in range(3)])
+    q, v, a = np.array([0.3, -0.2, 0.1]), np.array([1.0, -0.5, 2.0]), np.array([3.0, 1.0, -2.0])
+    mass = dynamics.mass_matrix(q)
+    assert dynamics.kinetic_energy(q, v) == pytest.approx(0.5 * v @ mass @ v, rel=1e-9)
+    tau = dynamics.inverse(q, v, a)
+    assert np.allclose(tau, mass @ a + dynamics.bias(q, v), rtol=1e-8)
+    assert np.allclose(dynamics.forward(q, v, tau), a, rtol=1e-8)
+    # Power: τ v is the growth of energy along the motion.
+    step = 1e-5
+    ends = [(q + s * step * v + 0.5 * step**2 * a, v + s * step * a) for s in (1, -1)]
+    energies = [dynamics.kinetic_energy(x, y) + dynamics.potential_energy(x) for x, y in ends]
+    assert (energies[0] - energies[1]) / (2 * step) == pytest.approx(tau @ v, rel=1e-6)
+    with pytest.raises(kreisel.ArgumentError, match="cannot reach"):
+        dynamics.mass_matrix([-3.0, 3.0, 1.5])

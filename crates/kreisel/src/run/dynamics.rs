@@ -1,0 +1,458 @@
+//! The dynamics of a machine as functions of the coordinates of its joints: mass matrix, forces, forward and
+//! inverse dynamics, poses, Jacobians and energies at any state.
+//!
+//! The equations are those of the machine with one more for each coordinate ([`LedMachine`]): what leads
+//! a coordinate is the force that inverse dynamics ask for, a motion that leads one and holds all others is
+//! a column of Jacobians. So nothing is known here of trees; loops are closed on the way.
+
+use std::sync::Arc;
+
+use nalgebra::{DMatrix, DVector};
+use thiserror::Error;
+
+use crate::constrained::{
+    At, ConsistencyError, Kkt, KktFailure, Led, Miss, Redundancy, compliance, fit_together, in_words, largest,
+};
+use crate::dae::{Dae, Initial, Point, Values, Wanted, ask};
+use crate::kinematics::{Energies, NodeId};
+use crate::machine::{FrameMotion, InputEntry, LedMachine, Machine, NamedFrame};
+use crate::solve::block::BlockMatrix;
+use crate::system::System;
+
+/// A machine whose joints stand and move as the caller says.
+///
+/// ```
+/// use kreisel::part::MachineReader;
+/// use kreisel::run::Dynamics;
+///
+/// let pendulum = r#"
+///     [[body]]
+///     name = "bob"
+///     mass = 2
+///     inertia = [0.1, 0.1, 0.1]
+///     position = [0.5, 0, 0]
+///     [[revolute]]
+///     name = "hinge"
+///     bodies = ["ground", "bob"]
+///     point = [0, 0, 0]
+///     axis = [0, 1, 0]
+/// "#;
+/// let dynamics = Dynamics::new(MachineReader::new().led_text("pendulum.toml", pendulum, None)?);
+/// let mut at = dynamics.evaluator();
+/// at.set_state(&[0.3], &[1.0])?;
+/// // About the hinge: 0.1 + 2 · 0.5².
+/// assert!((at.mass_matrix()?[(0, 0)] - 0.6).abs() < 1e-12);
+/// // The weight turns towards positive angles: what holds it has the other sign.
+/// let holding = at.inverse(&[0.0])?.forces[0];
+/// assert!((holding + 2.0 * 9.80665 * 0.5 * 0.3_f64.cos()).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Dynamics {
+    led: LedMachine,
+    angles: Vec<bool>,
+    compliance: Vec<f64>,
+    own_compliance: Vec<f64>,
+    is_independent: bool,
+}
+
+/// Why a state cannot be, or what it asks for.
+#[derive(Clone, Debug, Error)]
+#[non_exhaustive]
+pub enum DynamicsError {
+    /// As many numbers are needed as there are coordinates.
+    #[error("{found} {what} for {wanted} coordinates")]
+    Count {
+        /// What they are.
+        what: &'static str,
+        /// Numbers given.
+        found: usize,
+        /// Coordinates.
+        wanted: usize,
+    },
+    /// A number is none.
+    #[error("{what} must be finite numbers")]
+    NotFinite {
+        /// What they are.
+        what: &'static str,
+    },
+    /// Loops do not allow the coordinates.
+    #[error("the machine cannot reach these coordinates: {}", in_words(.0))]
+    Unreachable(Vec<Miss>),
+    /// More coordinates than degrees of freedom, which do not move together.
+    #[error(
+        "the {0} of the coordinates contradict each other: the machine has fewer degrees of freedom than there are coordinates"
+    )]
+    Contradiction(&'static str),
+    /// Coordinates that depend on each other have no mass matrix.
+    #[error("the coordinates depend on each other: inverse dynamics alone are determined")]
+    Dependent,
+    /// A name that is none of a frame.
+    #[error("{0}")]
+    Frame(String),
+    /// What the equations say.
+    #[error(transparent)]
+    Equations(#[from] ConsistencyError),
+}
+
+/// What inverse dynamics find.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Inverse {
+    /// The force or torque that leads each coordinate, in N or Nm.
+    pub forces: Vec<f64>,
+    /// What each joint exerts on its second body at the joint's point, torque and then force, in world axes.
+    pub reactions: Vec<[f64; 6]>,
+}
+
+/// Violations below this part of the machine's size, and of its speeds, are rounding: as much as closed loops
+/// may leave.
+const ROUNDING: f64 = 1e-10;
+/// Rates and accelerations that miss by more than this part contradict each other: rounding, magnified by
+/// constraints that give way a little where they depend on each other.
+const CONTRADICTION: f64 = 1e-7;
+/// Largest steps in which loops follow a coordinate: in rad, and as a part of the machine's size.
+const STEPS: (f64, f64) = (0.1, 0.05);
+/// Most steps of a coordinate.
+const MAX_STEPS: f64 = 10_000.0;
+
+impl Dynamics {
+    /// The dynamics of a machine in its led coordinates.
+    pub fn new(led: LedMachine) -> Self {
+        let angles = led.coordinates().iter().map(|coordinate| coordinate.is_angle()).collect();
+        let system = led.machine().system();
+        let Initial { time, configuration, .. } = led.machine().initial();
+        let own = Redundancy::find(system, *time, configuration);
+        let implied = |found: &Redundancy| found.implied.len() + found.implied_nonholonomic.len();
+        Self {
+            compliance: compliance(led.system(), led.redundancy()),
+            own_compliance: compliance(system, &own),
+            is_independent: implied(&own) == implied(led.redundancy()),
+            angles,
+            led,
+        }
+    }
+
+    /// The machine with its coordinates.
+    pub fn led(&self) -> &LedMachine {
+        &self.led
+    }
+
+    /// Whether the coordinates are as many as the machine has degrees of freedom where it is drawn.
+    pub fn is_independent(&self) -> bool {
+        self.is_independent
+    }
+
+    /// Number of coordinates.
+    pub fn count(&self) -> usize {
+        self.angles.len()
+    }
+
+    /// The frame of a body, a marker or a node of a beam.
+    pub fn frame(&self, name: &str) -> Result<NamedFrame, DynamicsError> {
+        let frame = self.led.machine().frames().frame(name);
+        frame.map_err(|error| DynamicsError::Frame(error.to_string()))
+    }
+
+    /// Room for one state after the other, at the one that is drawn with all inputs as the model gives them.
+    pub fn evaluator(&self) -> Evaluator<'_> {
+        let (led, machine) = (self.led.system(), self.led.machine());
+        let mut kkt = Kkt::new(led, led.shape().scales.mass);
+        kkt.set_compliance(&self.compliance);
+        let initial = machine.initial();
+        let mut values = Values::zeros(&led.shape());
+        values.time = initial.time;
+        values.configuration.copy_from_slice(&initial.configuration);
+        values.internal_states.copy_from_slice(&initial.internal_states);
+        let inputs = machine.inputs().iter().map(|input| input.value).collect();
+        Evaluator { dynamics: self, kkt, values, inputs }
+    }
+}
+
+/// One state of a machine, and what its equations say there.
+pub struct Evaluator<'d> {
+    dynamics: &'d Dynamics,
+    kkt: Kkt,
+    /// Of the led system.
+    values: Values,
+    inputs: Vec<f64>,
+}
+
+/// What is led.
+#[derive(Default)]
+struct Targets<'a> {
+    position: &'a [f64],
+    rate: &'a [f64],
+    acceleration: &'a [f64],
+}
+
+impl<'d> Evaluator<'d> {
+    fn led<'a>(dynamics: &'a Dynamics, targets: &Targets<'a>) -> Led<'a> {
+        Led {
+            dae: dynamics.led.system(),
+            first: dynamics.led.first_row(),
+            angles: &dynamics.angles,
+            position: targets.position,
+            rate: targets.rate,
+            acceleration: targets.acceleration,
+            push: &[],
+        }
+    }
+
+    fn failed(&self, failure: KktFailure) -> DynamicsError {
+        failure.at_start(self.dynamics.led.system(), self.values.time).into()
+    }
+
+    /// Checks numbers, one for each coordinate.
+    fn check(&self, what: &'static str, numbers: &[f64]) -> Result<(), DynamicsError> {
+        let wanted = self.dynamics.count();
+        if numbers.len() != wanted {
+            return Err(DynamicsError::Count { what, found: numbers.len(), wanted });
+        }
+        match numbers.iter().all(|number| number.is_finite()) {
+            true => Ok(()),
+            false => Err(DynamicsError::NotFinite { what }),
+        }
+    }
+
+    /// Sets the inputs of the model, in its order.
+    pub fn set_inputs(&mut self, inputs: &[f64]) {
+        self.inputs.copy_from_slice(inputs);
+    }
+
+    /// Takes a state: a coordinate each and its rate.
+    pub fn set_state(&mut self, coordinates: &[f64], rates: &[f64]) -> Result<(), DynamicsError> {
+        self.check("coordinates", coordinates)?;
+        self.check("rates", rates)?;
+        self.place(coordinates)?;
+        self.remember();
+        self.move_at(coordinates, rates)
+    }
+
+    /// Puts the machine where the coordinates have values.
+    fn place(&mut self, coordinates: &[f64]) -> Result<(), DynamicsError> {
+        let led = &self.dynamics.led;
+        let drawn = &led.machine().initial().configuration;
+        self.values.configuration = led.carried(drawn, coordinates);
+        let system = Self::led(self.dynamics, &Targets { position: coordinates, ..Targets::default() });
+        let length = led.machine().system().scales().length;
+        let extent = self.values.configuration.iter().fold(length, |extent, value| extent.max(value.abs()));
+        self.kkt.system.evaluate(&system, &self.values.point());
+        if largest(&self.kkt.system.residual.violation).1 <= ROUNDING * extent {
+            return Ok(());
+        }
+        self.follow(coordinates)
+    }
+
+    /// Moves the coordinates from where they are drawn in small steps, and closes the loops on the way, so
+    /// that the machine stays on the branch that is drawn.
+    fn follow(&mut self, end: &[f64]) -> Result<(), DynamicsError> {
+        let led = &self.dynamics.led;
+        let mut initial = led.machine().initial().clone();
+        let begin = led.values(&initial.configuration);
+        let (turn, shift) = (STEPS.0, STEPS.1 * led.machine().system().scales().length);
+        let sizes = begin.iter().zip(end).zip(&self.dynamics.angles);
+        let count = |((begin, end), is_angle): ((&f64, &f64), &bool)| {
+            (end - begin).abs() / if *is_angle { turn } else { shift }
+        };
+        let steps = sizes.map(count).fold(1.0, f64::max).ceil().min(MAX_STEPS) as usize;
+        for step in 1..=steps {
+            let part = step as f64 / steps as f64;
+            let target: Vec<f64> =
+                begin.iter().zip(end).map(|(from, to)| from + part * (to - from)).collect();
+            initial.configuration = led.carried(&initial.configuration, &target);
+            initial.stated_position = Vec::new();
+            let system = Self::led(self.dynamics, &Targets { position: &target, ..Targets::default() });
+            initial.configuration = match fit_together(&system, &initial) {
+                Ok((configuration, ..)) => configuration,
+                Err(ConsistencyError::Position { misses, .. }) => {
+                    return Err(DynamicsError::Unreachable(misses));
+                }
+                Err(error) => return Err(error.into()),
+            };
+        }
+        self.values.configuration = initial.configuration;
+        Ok(())
+    }
+
+    /// Lets the system remember what it does at a start, and sets the inputs.
+    fn remember(&mut self) {
+        let led = &self.dynamics.led;
+        let Values { time, configuration, memory, internal_states, .. } = &mut self.values;
+        memory.fill(0.0);
+        internal_states.copy_from_slice(&led.machine().initial().internal_states);
+        self.kkt.remember(led.system(), *time, configuration, memory);
+        set_inputs(memory, led.inputs(), &self.inputs);
+        self.kkt.set_states(internal_states, memory);
+    }
+
+    /// Lets the machine move with rates of its coordinates.
+    fn move_at(&mut self, coordinates: &[f64], rates: &[f64]) -> Result<(), DynamicsError> {
+        let targets = Targets { position: coordinates, rate: rates, ..Targets::default() };
+        let system = Self::led(self.dynamics, &targets);
+        let Values { time, configuration, velocity, .. } = &mut self.values;
+        velocity.fill(0.0);
+        // Constraints that give way to reactions are met by a second round.
+        for _ in 0..if self.dynamics.compliance.is_empty() { 1 } else { 2 } {
+            let moved = self.kkt.scale_hidden_residual(&system, *time, configuration, velocity, 0.0);
+            moved.map_err(|failure| failure.at_start(self.dynamics.led.system(), *time))?;
+        }
+        let (left, size) = self.kkt.hidden_violation(&system, *time, configuration, velocity);
+        match largest(&left).1 <= CONTRADICTION * size {
+            true => Ok(()),
+            false => Err(DynamicsError::Contradiction("rates")),
+        }
+    }
+
+    /// The forces that lead the coordinates with some accelerations, and what the joints transmit then; of
+    /// forces and reactions that give the same motion the smallest, torques over the machine's length.
+    pub fn inverse(&mut self, accelerations: &[f64]) -> Result<Inverse, DynamicsError> {
+        self.check("accelerations", accelerations)?;
+        let system = Self::led(self.dynamics, &Targets { acceleration: accelerations, ..Targets::default() });
+        self.values.acceleration.fill(0.0);
+        self.values.multipliers.fill(0.0);
+        self.values.nonholonomic_multipliers.fill(0.0);
+        let found = self.kkt.accelerate(&system, &mut self.values);
+        found.map_err(|failure| self.failed(failure))?;
+        if !self.dynamics.compliance.is_empty() {
+            let found = self.coordinate_accelerations();
+            let size = largest(accelerations).1.max(largest(&found).1);
+            let misses = accelerations.iter().zip(&found).any(|(a, b)| (a - b).abs() > CONTRADICTION * size);
+            if misses {
+                return Err(DynamicsError::Contradiction("accelerations"));
+            }
+        }
+        let (led, first) = (self.dynamics.led.system(), self.dynamics.led.first_row());
+        let at = self.values.point();
+        let machine = self.dynamics.led.machine().system();
+        let reaction = |joint| led.reaction(joint, &at).into();
+        Ok(Inverse {
+            forces: self.values.multipliers[first..].iter().map(|multiplier| 0.0 - multiplier).collect(),
+            reactions: (0..machine.joint_count()).map(reaction).collect(),
+        })
+    }
+
+    /// Accelerations of the coordinates with forces that act on them beside those of the model.
+    pub fn forward(&mut self, forces: &[f64]) -> Result<Vec<f64>, DynamicsError> {
+        self.check("forces", forces)?;
+        let (led, machine) = (self.dynamics.led.system(), self.dynamics.led.machine().system());
+        let first = self.dynamics.led.first_row();
+        let mut multipliers = vec![0.0; led.shape().constraint_count()];
+        multipliers[first..].copy_from_slice(forces);
+        let mut push = vec![0.0; led.shape().velocity_count()];
+        self.gradient_of(led).transpose_multiply_add(1.0, &multipliers, &mut push);
+        let system = Led {
+            dae: machine,
+            first,
+            angles: &[],
+            position: &[],
+            rate: &[],
+            acceleration: &[],
+            push: &push,
+        };
+        let shape = machine.shape();
+        let mut own = Kkt::new(&system, shape.scales.mass);
+        own.set_compliance(&self.dynamics.own_compliance);
+        let mut values = Values::zeros(&shape);
+        values.time = self.values.time;
+        values.configuration.clone_from(&self.values.configuration);
+        values.velocity.clone_from(&self.values.velocity);
+        values.internal_states.clone_from(&self.values.internal_states);
+        own.remember(machine, values.time, &values.configuration, &mut values.memory);
+        set_inputs(&mut values.memory, self.dynamics.led.machine().inputs(), &self.inputs);
+        own.set_states(&values.internal_states, &values.memory);
+        own.accelerate(&system, &mut values).map_err(|failure| self.failed(failure))?;
+        self.values.acceleration = values.acceleration;
+        Ok(self.coordinate_accelerations())
+    }
+
+    fn gradient_of(&self, system: &System) -> BlockMatrix {
+        let mut gradient = BlockMatrix::zeros(system.couplings(Some(&self.values.memory)).constraint_node);
+        system.gradient(&self.values.point(), &mut gradient);
+        gradient
+    }
+
+    /// Accelerations of the coordinates along those of the machine.
+    fn coordinate_accelerations(&self) -> Vec<f64> {
+        let (system, first) = (self.dynamics.led.system(), self.dynamics.led.first_row());
+        let mut rows = vec![0.0; system.shape().constraint_count()];
+        ask(system, &self.values.point(), Wanted { curvature: Some(&mut rows), ..Wanted::default() });
+        self.gradient_of(system).multiply_add(1.0, &self.values.acceleration, &mut rows);
+        rows.split_off(first)
+    }
+
+    /// The mass matrix in the coordinates.
+    pub fn mass_matrix(&mut self) -> Result<DMatrix<f64>, DynamicsError> {
+        self.motions().map(|(_, mass)| mass)
+    }
+
+    /// Motions of the machine by rates of the coordinates, and the mass matrix of these.
+    fn motions(&mut self) -> Result<(DMatrix<f64>, DMatrix<f64>), DynamicsError> {
+        if !self.dynamics.is_independent() {
+            return Err(DynamicsError::Dependent);
+        }
+        let (system, first) = (self.dynamics.led.system(), self.dynamics.led.first_row());
+        let found = self.kkt.led_motions(system, &self.values.point(), first);
+        let found = found.map_err(|failure| self.failed(failure))?;
+        Ok((found.velocities, found.mass))
+    }
+
+    /// Angular velocity and velocity of a frame by rates of the coordinates, in world axes: 6 rows.
+    pub fn jacobian(&mut self, frame: &NamedFrame) -> Result<DMatrix<f64>, DynamicsError> {
+        let (velocities, _) = self.motions()?;
+        let mut jacobian = DMatrix::zeros(6, velocities.ncols());
+        for (column, velocity) in velocities.column_iter().enumerate() {
+            let velocity: DVector<f64> = velocity.into_owned();
+            let at = Point { velocity: velocity.as_slice(), ..self.values.point() };
+            let motion = frame.motion(self.dynamics.led.system(), &at);
+            jacobian.fixed_view_mut::<3, 1>(0, column).copy_from(&motion.angular_velocity);
+            jacobian.fixed_view_mut::<3, 1>(3, column).copy_from(&motion.velocity);
+        }
+        Ok(jacobian)
+    }
+
+    /// How a frame stands and moves.
+    pub fn frame_motion(&self, frame: &NamedFrame) -> FrameMotion {
+        frame.motion(self.dynamics.led.system(), &self.values.point())
+    }
+
+    /// Kinetic, potential and strain energy.
+    pub fn energies(&self) -> Energies {
+        self.dynamics.led.system().energies(&self.values.point())
+    }
+
+    /// Mass matrix of all velocity coordinates of the bodies.
+    pub fn body_mass_matrix(&self) -> DMatrix<f64> {
+        At::new(self.dynamics.led.system(), &self.values).mass().to_dense()
+    }
+
+    /// Gradient of the machine's constraints by all velocity coordinates of the bodies.
+    pub fn constraint_jacobian(&self) -> DMatrix<f64> {
+        let gradient = self.gradient_of(self.dynamics.led.system()).to_dense();
+        gradient.rows(0, self.dynamics.led.first_row()).into_owned()
+    }
+
+    /// Name of each body in the order of the velocity coordinates.
+    pub fn node_names(&self) -> Vec<String> {
+        let system = self.dynamics.led.system();
+        (0..system.node_count()).map(|node| system.node_name(NodeId(node)).to_owned()).collect()
+    }
+}
+
+/// Puts inputs where a system keeps them.
+fn set_inputs(memory: &mut [f64], entries: &[InputEntry], inputs: &[f64]) {
+    for (entry, value) in entries.iter().zip(inputs) {
+        entry.slots.iter().for_each(|&slot| memory[slot] = value - entry.value);
+    }
+}
+
+impl Dynamics {
+    /// Names of the joints in the order of [`Inverse::reactions`].
+    pub fn joint_names(&self) -> Vec<String> {
+        let system = self.led.machine().system();
+        (0..system.joint_count()).map(|joint| system.joint_name(joint).to_owned()).collect()
+    }
+
+    /// The machine.
+    pub fn machine(&self) -> &Arc<Machine> {
+        self.led.machine()
+    }
+}

@@ -1,0 +1,169 @@
+//! Numbers that the book's tutorials name: each hand estimate beside what the shipped model does.
+//!
+//! Runs are those of a reader, with no setting of their own, so that they are accurate to 1e-3 at least;
+//! tolerances are the digits that a page writes.
+
+#![allow(clippy::unwrap_used, reason = "a failure is the message")]
+
+use crate::common::{column, model};
+use kreisel::machine::{Machine, SettingTexts};
+use kreisel::modes::ModeSettings;
+use kreisel::run::{About, RunEnding, Stepper, Trajectory};
+use std::f64::consts::PI;
+use std::sync::Arc;
+
+/// Gravity of models that do not say one.
+const G: f64 = 9.80665;
+
+fn run_until(name: &str, end: &str) -> Trajectory {
+    model(name, &[], &SettingTexts::default().with("end-time", end)).simulate().unwrap()
+}
+
+/// The value of a signal at a time, straight between records.
+fn at(run: &Trajectory, signal: &str, time: f64) -> f64 {
+    let values = column(run, signal);
+    let after = run.times.partition_point(|other| *other < time).clamp(1, run.times.len() - 1);
+    let part = (time - run.times[after - 1]) / (run.times[after] - run.times[after - 1]);
+    values[after - 1] + part * (values[after] - values[after - 1])
+}
+
+/// The mean of a signal over a stretch of time, by the trapezoidal rule.
+fn mean(run: &Trajectory, signal: &str, from: f64, to: f64) -> f64 {
+    let values = column(run, signal);
+    let inside = |k: &usize| run.times[*k] >= from - 1e-9 && run.times[k + 1] <= to + 1e-9;
+    let areas = (0..values.len() - 1).filter(inside);
+    areas.map(|k| 0.5 * (values[k] + values[k + 1]) * (run.times[k + 1] - run.times[k])).sum::<f64>()
+        / (to - from)
+}
+
+fn assert_near(value: f64, expected: f64, tolerance: f64) {
+    assert!((value - expected).abs() <= tolerance, "{value} in place of {expected} ± {tolerance}");
+}
+
+#[test]
+fn the_engine_gives_the_work_of_its_diagram_and_its_piston_pulls_when_no_gas_pushes() {
+    let run = run_until("engine", "80 ms");
+    // ∮ p dV of the table's straight lines, by the midpoint rule with 72,000 points beside Kreisel: 264.69 J.
+    assert_near(mean(&run, "flywheel.torque.z", 0.04, 0.08), -264.69 / (4.0 * PI), 0.01);
+    let omega = 100.0 * PI;
+    let inertia = 0.4 * 0.04 * omega * omega * (1.0 + 0.04 / 0.14);
+    let gas = 2.5e6 * PI / 4.0 * 0.08_f64.powi(2);
+    // 1e-3 of the largest force, 21.6 kN, as the run promises.
+    assert_near(at(&run, "wrist.force.x", 0.04), inertia - gas, 21.6);
+    assert_near(at(&run, "wrist.force.x", 0.02), inertia, 21.6);
+    assert_near(inertia - gas, -10536.0, 0.5);
+    assert_near(inertia, 2030.0, 0.5);
+}
+
+#[test]
+fn the_robot_sags_by_what_its_controllers_need_to_hold_it() {
+    let run = run_until("robot-arm", "2 s");
+    // The moments of the weights at the angles to which they lead, found by iteration.
+    let (mut shoulder, mut elbow) = (-40.0_f64.to_radians(), 60.0_f64.to_radians());
+    for _ in 0..50 {
+        let (upper, lower) = (shoulder, shoulder + elbow);
+        let held_by_elbow = (3.0 * 0.2 + 3.0 * 0.4) * G * lower.cos();
+        let held = held_by_elbow + (6.0 * 0.25 + 6.0 * 0.5) * G * upper.cos();
+        shoulder = -40.0_f64.to_radians() + held / 2000.0;
+        elbow = 60.0_f64.to_radians() + held_by_elbow / 2000.0;
+    }
+    for time in [1.5, 2.0] {
+        // Half of the last digit on the page.
+        assert_near(at(&run, "shoulder.angle", time), shoulder, 0.005_f64.to_radians());
+        assert_near(at(&run, "elbow.angle", time), elbow, 0.005_f64.to_radians());
+    }
+    assert_near(shoulder.to_degrees(), -38.54, 0.005);
+    assert_near(elbow.to_degrees(), 60.47, 0.005);
+    assert_near(at(&run, "payload.position.z", 2.0), 0.462, 0.0005);
+}
+
+#[test]
+fn the_crane_brings_its_load_there_as_four_equal_poles_say() {
+    let mut crane =
+        Stepper::start(Arc::new(model("crane", &[], &SettingTexts::default().with("step", "10 ms"))))
+            .unwrap();
+    let push = crane.input("push").unwrap();
+    let signals =
+        ["rail.displacement", "rail.displacement-rate", "rope.angle", "rope.angle-rate", "load.position.x"];
+    let signals = signals.map(|name| crane.signal(name).unwrap());
+    // Found by a Runge-Kutta method and these gains on the nonlinear equations, beside Kreisel.
+    for (seconds, expected) in [(5, 4.2479), (7, 4.8386)] {
+        while crane.time() < f64::from(seconds) - 1e-9 {
+            let [place, speed, swing, swing_rate, _] = signals.map(|signal| crane.value(signal));
+            let force = 169.0 * (5.0 - place) - 524.0 * speed - 630.0 * swing + 1585.0 * swing_rate;
+            crane.set_input(push, force).unwrap();
+            let next = crane.time() + 0.01;
+            assert_eq!(crane.advance_to(next, |_| true), RunEnding::Done);
+        }
+        assert_near(crane.value(signals[4]), expected, 1e-3);
+        let tau = 1.2 * f64::from(seconds);
+        let linear = 5.0 * (1.0 - (-tau).exp() * (1.0 + tau + tau * tau / 2.0 + tau.powi(3) / 6.0));
+        // The equations of small swings, of which the page tells the difference.
+        assert_near(linear, expected, 5e-3);
+    }
+}
+
+#[test]
+fn the_motor_of_the_linkage_has_the_torque_of_the_page() {
+    let run = run_until("four-bar", "1.5 s");
+    assert_near(mean(&run, "motor.torque.z", 1.0, 1.5), 0.0, 1e-4);
+    let turn = run.times.iter().zip(column(&run, "motor.torque.z")).filter(|(time, _)| **time >= 1.0);
+    let (low, high) =
+        turn.fold((f64::MAX, f64::MIN), |(low, high), (_, torque)| (low.min(*torque), high.max(*torque)));
+    assert_near(low, -0.31, 0.005);
+    assert_near(high, 0.28, 0.005);
+    let forces = ["x", "y", "z"].map(|axis| column(&run, &format!("a.force.{axis}")));
+    let largest =
+        (0..run.times.len()).map(|k| forces.iter().map(|force| force[k] * force[k]).sum::<f64>().sqrt());
+    assert_near(largest.fold(0.0, f64::max), 5.9, 0.05);
+}
+
+#[test]
+fn the_flexible_arm_lags_and_stretches_as_the_page_says() {
+    let run = run_until("spin-up-beam", "20 s");
+    let lag = column(&run, "tip.position.y").iter().copied().fold(f64::MAX, f64::min);
+    assert_near(lag, -0.57, 0.005);
+    let k: f64 = (1.2 * 36.0_f64 / 2.8e7).sqrt();
+    assert_near((10.0 * k).tan() / k, 10.00051, 5e-6);
+    assert_near(mean(&run, "tip.position.x", 18.0, 20.0), 10.00051, 1e-5);
+}
+
+#[test]
+fn the_quarter_car_has_the_modes_of_the_page() {
+    let machine = model("active-suspension", &[("skyhook", "0")], &SettingTexts::default());
+    let found = machine.modes(About::Initial, ModeSettings { count: 4 }).unwrap();
+    let all: Vec<(f64, f64)> =
+        found.modes.iter().map(|mode| (mode.frequency(), mode.damping_ratio())).collect();
+    // Roots of (300 s² + 1000 s + 16000)(40 s² + 1000 s + 206000) = (1000 s + 16000)².
+    for (frequency, damping) in [(1.10047, 0.202972), (11.1617, 0.178646)] {
+        let near =
+            |(f, d): &&(f64, f64)| (f - frequency).abs() < 1e-4 * frequency && (d - damping).abs() < 1e-5;
+        assert!(all.iter().find(near).is_some(), "{frequency} Hz with {damping} in {all:?}");
+    }
+}
+
+#[test]
+fn the_first_ball_reaches_the_floor_and_turns_just_below_its_radius() {
+    let run = run_until("settling-balls", "80 ms");
+    let heights = column(&run, "ball-0.position.z");
+    let touch = (2.0 * 0.01 / G).sqrt();
+    assert_near(at(&run, "ball-0.position.z", 0.9 * touch), 0.030 - 0.5 * G * (0.9 * touch).powi(2), 2e-5);
+    let lowest = heights.iter().copied().fold(f64::MAX, f64::min);
+    assert!(lowest < 0.020 && lowest > 0.020 - 9e-4, "{lowest}");
+}
+
+#[test]
+fn the_swing_of_the_first_page_and_of_the_study_takes_its_time() {
+    let text = include_str!("../../../kreisel-cli/src/command/starter.toml");
+    let passes = |length: &str| {
+        let text = text.replace("length = 1", &format!("length = {length}"));
+        let run = Machine::from_text("swing.toml", &text).unwrap().simulate().unwrap();
+        let x = column(&run, "rod.position.x");
+        let after = x.iter().position(|x| *x <= 0.0).unwrap();
+        let part = x[after - 1] / (x[after - 1] - x[after]);
+        run.times[after - 1] + part * (run.times[after] - run.times[after - 1])
+    };
+    for (length, quarter) in [("0.25", 0.2083), ("1", 0.4167), ("2", 0.589)] {
+        assert_near(passes(length), quarter, 5e-4);
+    }
+}
