@@ -523,8 +523,9 @@ impl Moment<'_> {
         let point = Recorder::<Trajectory>::point_before(self.state);
         let reading = Reading { solver: self.solver, ..Reading::new(system, point, &self.balance) };
         let mut values = Vec::new();
-        for (sensor, angle) in machine.signals().recorded().iter().zip(self.angles) {
-            sensor.read(&reading, *angle, &mut values);
+        let signals = machine.signals();
+        for (index, sensor) in signals.recorded().iter().enumerate() {
+            sensor.read(&reading, &self.angles[signals.angles_of(index)], &mut values);
         }
         let nodes = (0..system.node_count()).map(|node| node_state(system, NodeId(node), &point));
         (values, nodes.collect())
