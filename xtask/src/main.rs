@@ -35,7 +35,7 @@ cargo xtask supply-chain   licences, versions and build scripts of dependencies 
 cargo xtask sbom           list all dependencies as CycloneDX into target/kreisel.cdx.json
 cargo xtask torture        kill runs at 200 random moments and let them go on
 cargo xtask fuzz           feed hostile input to every reader; --executions N, --first NUMBER
-cargo xtask long           ten million steps of the heavy top
+cargo xtask long           ten million steps of the heavy top, and of a pendulum that keeps its energy
 cargo xtask hard           every model to its end with its step and a hundred times its step, and far with a hundredth
 cargo xtask accuracy       smooth models and random machines: accuracies that are claimed are met
 cargo xtask silence        every model with large steps, every method and both groups: bad runs must say so
@@ -81,7 +81,10 @@ fn main() -> ExitCode {
         ["sbom"] => conclude(supply::bill_of_materials()),
         ["torture"] => conclude(cargo::test("checkpoint", &["--", "--ignored"], &[])),
         ["fuzz", ref options @ ..] => conclude(cargo::run_release("kreisel-fuzz", options)),
-        ["long"] => conclude(run_long(&["kreisel", "--test", "long"], "")),
+        ["long"] => conclude(
+            run_long(&["kreisel", "--test", "long"], "")
+                .and_then(|()| run_long(&["kreisel", "--test", "convergence"], "over_ten_million_steps")),
+        ),
         ["hard"] => conclude(run_long(&TRUST, "hard::")),
         ["accuracy"] => conclude(run_long(&TRUST, "promises::")),
         ["silence"] => conclude(run_long(&TRUST, "silence::")),
