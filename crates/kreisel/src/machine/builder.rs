@@ -443,6 +443,7 @@ impl MachineBuilder {
         let variants = Variants::from_events(&self.events, document)?;
         let list = self.finish_events(&variants)?;
         self.check_expressions(document)?;
+        self.registries.signals.forget_offers();
         // Every expression was read by now, so it is known who uses what.
         variants.add_versions(&mut self, document, parts)?;
         let built = std::mem::take(&mut self.system_builder).build(self.settings.start_time);
