@@ -240,8 +240,7 @@ impl Stepper {
                 |(place, (name, value)): (usize, (&String, &f64))| Ok((place, checked(name, *value)?));
             names.iter().zip(&values).enumerate().map(input).collect::<PyResult<_>>()?
         };
-        let set = |(input, value)| self.stepper.set_input(input, value).map_err(|error| error::step(&error));
-        inputs.into_iter().try_for_each(set)
+        self.stepper.set_inputs(&inputs).map_err(|error| error::step(&error))
     }
 
     /// Names of the coordinates of all joints but drives.

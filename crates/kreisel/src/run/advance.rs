@@ -320,11 +320,26 @@ impl<'m> Run<'m> {
         value: f64,
         observer: &mut dyn Observer,
     ) -> Result<(), StepError> {
-        let change = value - input.value;
-        if input.slots.iter().all(|&slot| self.integration.values().memory[slot] == change) {
+        self.set_inputs(&[(input, value)], observer)
+    }
+
+    /// Sets several inputs; the method starts anew once for all of them.
+    pub fn set_inputs(
+        &mut self,
+        inputs: &[(&InputEntry, f64)],
+        observer: &mut dyn Observer,
+    ) -> Result<(), StepError> {
+        let mut jumps = false;
+        for (input, value) in inputs {
+            let change = value - input.value;
+            if input.slots.iter().any(|&slot| self.integration.values().memory[slot] != change) {
+                input.slots.iter().for_each(|&slot| self.integration.set_remembered(slot, change));
+                jumps = true;
+            }
+        }
+        if !jumps {
             return Ok(());
         }
-        input.slots.iter().for_each(|&slot| self.integration.set_remembered(slot, change));
         self.integration.restart()?;
         if self.begun {
             self.announce(observer);
