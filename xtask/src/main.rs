@@ -36,7 +36,7 @@ cargo xtask sbom           list all dependencies as CycloneDX into target/kreise
 cargo xtask torture        kill runs at 200 random moments, let every write of a run fail once, and let them go on
 cargo xtask soak           random machines of all kinds of parts, two methods, both groups: --machines N, --first K
 cargo xtask fuzz           feed hostile input to every reader; --executions N, --first NUMBER
-cargo xtask long           ten million steps of the heavy top
+cargo xtask long           ten million steps of the heavy top, and of a pendulum that keeps its energy
 cargo xtask hard           every model to its end with its step and a hundred times its step, and far with a hundredth
 cargo xtask accuracy       smooth models and random machines: accuracies that are claimed are met
 cargo xtask silence        every model with large steps, every method and both groups: bad runs must say so
@@ -98,7 +98,10 @@ fn main() -> ExitCode {
         ),
         ["soak", ref options @ ..] => conclude(soak(options)),
         ["fuzz", ref options @ ..] => conclude(cargo::run_release("kreisel-fuzz", options)),
-        ["long"] => conclude(run_long(&["kreisel", "--test", "long"], "")),
+        ["long"] => conclude(
+            run_long(&["kreisel", "--test", "long"], "")
+                .and_then(|()| run_long(&["kreisel", "--test", "convergence"], "over_ten_million_steps")),
+        ),
         ["hard"] => conclude(run_long(&TRUST, "hard::")),
         ["accuracy"] => conclude(run_long(&TRUST, "promises::")),
         ["silence"] => conclude(run_long(&TRUST, "silence::")),

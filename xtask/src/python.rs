@@ -70,11 +70,14 @@ pub fn check_package() -> Result<(), String> {
 /// Compares robots that the command imports with Pinocchio.
 pub fn check_robots() -> Result<(), String> {
     let python = environment("robots", &["example-robot-data==6.0.0", "numpy", "pin"])?;
-    cargo::run(&["build", "--workspace", "--bins"])?;
-    let command = root().join("target/debug/kreisel");
-    let mut compare = Command::new(python);
-    compare.arg("-B").arg("crates/kreisel-import/tests/beside_pinocchio.py").arg(command);
-    output_in(&mut compare, &root()).map(|words| say(&words))
+    cargo::run(&["build", "--workspace", "--bins", "--lib", "--tests"])?;
+    let (command, package) = (root().join("target/debug/kreisel"), assemble_package()?);
+    for script in ["beside_pinocchio.py", "beside_figures.py"] {
+        let mut compare = Command::new(&python);
+        compare.arg("-B").arg(format!("crates/kreisel-import/tests/{script}")).arg(&command);
+        output_in(compare.env("PYTHONPATH", &package), &root()).map(|words| say(&words))?;
+    }
+    Ok(())
 }
 
 /// The Python files with the module that was built for development, in one folder.

@@ -1,6 +1,6 @@
 """Imported robots against figures that Pinocchio 4.1.0 gave once, which stand in robots.json beside this file.
 
-python beside_figures.py KREISEL ROBOTS: the command, and the folder of robots of the package example-robot-data 6.0.0.
+python beside_figures.py KREISEL: the command; robots are those of the package example-robot-data 6.0.0.
 Accelerations under torques, what holds the motion, energies, and where a swing of 0.3 s leads; by `Model.dynamics` and by a run. Joint
 damping, friction and bounds are off on both sides, and joints do not follow each other.
 """
@@ -17,10 +17,12 @@ from typing import Any
 
 import kreisel
 import numpy as np
+import pinocchio as pin
 
 # Of the largest figure of a kind. Figures have twelve digits.
 TOLERANCE = 1e-10
 SWING = 1e-6
+ROBOTS = Path(pin.__file__).parents[4] / "share/example-robot-data/robots"
 FIGURES = json.loads(Path(__file__).with_name("robots.json").read_text())["robots"]
 
 
@@ -64,11 +66,11 @@ def misses(name: str, wanted: dict[str, Any], model: kreisel.Model, standing: fl
 
 
 def main() -> None:
-    command, robots = sys.argv[1], Path(sys.argv[2])
+    command = sys.argv[1]
     failed = False
     with tempfile.TemporaryDirectory() as place:
         for name, wanted in FIGURES.items():
-            model, standing = imported(command, robots / wanted["file"], Path(place) / name)
+            model, standing = imported(command, ROBOTS / wanted["file"], Path(place) / name)
             found = misses(name, wanted, model, standing)
             failed |= any(not miss < (SWING if kind == "swing" else TOLERANCE) for kind, miss in found.items())
             print(f"{name:16}", *(f"{kind} {miss:.0e}" for kind, miss in found.items()))

@@ -4,7 +4,7 @@ use crate::error;
 use crate::source::Source;
 use kreisel::machine::LedError;
 use kreisel::run::{self, DynamicsError, Evaluator};
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use rayon::prelude::*;

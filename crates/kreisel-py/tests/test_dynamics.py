@@ -18,8 +18,8 @@ def double_pendulum() -> kreisel.Model:
     """Two bars about y axes, drawn along x, with their centres in the middle; angles turn x towards −z."""
     model = kreisel.Model("double")
     model.input("motor")
-    model.body("upper", mass=M1, inertia=[0.01, J1, 0.01], position=[L1 / 2, 0, 0])
-    model.body("lower", mass=M2, inertia=[0.01, J2, 0.01], position=[L1 + L2 / 2, 0, 0])
+    model.body("upper", mass=M1, inertia=[J1, J1, J1], position=[L1 / 2, 0, 0])
+    model.body("lower", mass=M2, inertia=[J2, J2, J2], position=[L1 + L2 / 2, 0, 0])
     model.marker("tip", body="lower", position=[L2 / 2, 0, 0])
     model.revolute("shoulder", bodies=["ground", "upper"], point=[0, 0, 0], axis=[0, 1, 0])
     model.revolute("elbow", bodies=["upper", "lower"], point=[L1, 0, 0], axis=[0, 1, 0])
@@ -118,7 +118,7 @@ def test_a_pendulum_about_its_equilibrium_swings_as_its_modes_say() -> None:
     mass, _ = closed_form(down, np.zeros(2))
     stiffness = G * np.array([[M1 * L1 / 2 + M2 * (L1 + L2 / 2), M2 * L2 / 2], [M2 * L2 / 2, M2 * L2 / 2]])
     assert np.allclose(linear.A[2:, :2], -np.linalg.solve(mass, stiffness), rtol=1e-8)
-    assert np.allclose(linear.A[2:, 2:], -np.linalg.solve(mass, [[0, 0], [0, 0.1]]), rtol=1e-8, atol=1e-8)
+    assert np.allclose(linear.A[2:, 2:], -np.linalg.solve(mass, np.diag([0, 0.1])), rtol=1e-8, atol=1e-8)
     assert np.allclose(linear.B[2:, 1:], np.linalg.inv(mass), rtol=1e-11)
     assert np.allclose(linear.B[2:, 0], np.linalg.inv(mass)[:, 1], rtol=1e-9)
 
@@ -277,3 +277,43 @@ def test_a_delta_robot_keeps_the_laws_at_crooked_states() -> None:
     assert (energies[0] - energies[1]) / (2 * step) == pytest.approx(tau @ v, rel=1e-6)
     with pytest.raises(kreisel.ArgumentError, match="cannot reach"):
         dynamics.mass_matrix([-3.0, 3.0, 1.5])
+
+
+def test_wanted_points_and_poses_are_reached() -> None:
+    dynamics = double_pendulum().dynamics()
+    goal = [0.5, 0, -0.6]
+    q = dynamics.reach({"lower.tip": goal}, [0.1, 0.1])
+    assert np.allclose(dynamics.pose(q, "lower.tip")[:3], goal, atol=1e-9)
+    # The law of cosines gives the elbow, up to its sign.
+    elbow = np.arccos((0.25 + 0.36 - L1**2 - L2**2) / (2 * L1 * L2))
+    assert abs(q[1]) == pytest.approx(elbow, abs=1e-8)
+    for bounds in ((0.0, 3.0), (-3.0, 0.0)):
+        start = [0.0, 0.5 * sum(bounds)]
+        bent = dynamics.reach({"lower.tip": goal}, start, limits={"elbow": bounds})
+        assert bounds[0] <= bent[1] <= bounds[1] and abs(bent[1]) == pytest.approx(elbow, abs=1e-8)
+    wanted = np.array([0.4, -0.9])
+    pose = dynamics.pose(wanted, "lower.tip")
+    assert np.allclose(dynamics.reach({"lower.tip": pose}, [0, 0]), wanted, atol=1e-7)
+    with pytest.raises(kreisel.ArgumentError, match="0.2 m or rad are left"):
+        dynamics.reach({"lower.tip": [1.2, 0, 0]}, [0.3, 0.3])
+    with pytest.raises(kreisel.ArgumentError, match="at their limits"):
+        dynamics.reach({"lower.tip": goal}, [0, 0], limits={"elbow": (-0.1, 0.1)})
+    for wrong in ({}, {"lower.tip": [1, 2]}, {"lower.tip": [0, 0, 0, 1, 1, 0, 0]}):
+        with pytest.raises(kreisel.ArgumentError):
+            dynamics.reach(wrong, [0, 0])
+    with pytest.raises(kreisel.ArgumentError, match="within the limits"):
+        dynamics.reach({"lower.tip": goal}, [0, 1], limits={"elbow": (-0.1, 0.1)})
+    with pytest.raises(KeyError, match="wrist"):
+        dynamics.reach({"lower.tip": goal}, [0, 0], limits={"wrist": (0, 1)})
+
+
+def test_the_plate_of_a_delta_robot_is_put_somewhere() -> None:
+    dynamics = delta_robot().dynamics([f"motor-{i}" for i in range(3)])
+    goal = [0.1, -0.05, -0.75]
+    q = dynamics.reach({"plate": goal}, [0, 0, 0])
+    assert np.allclose(dynamics.pose(q, "plate")[:3], goal, atol=1e-9)
+    # The rods have their length: elbow and hand of each arm.
+    for i, angle in enumerate(q):
+        out = np.array([np.cos(2 * np.pi * i / 3), np.sin(2 * np.pi * i / 3), 0])
+        elbow = (BASE + ARM * np.cos(angle)) * out - [0, 0, ARM * np.sin(angle)]
+        assert np.linalg.norm(elbow - goal - PLATE * out) == pytest.approx(ROD, abs=1e-9)

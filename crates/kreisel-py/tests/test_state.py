@@ -85,9 +85,9 @@ def test_steppers_go_to_other_processes() -> None:
 def test_a_state_of_something_else_is_refused() -> None:
     state = driven().stepper(step=1e-3).state()
     cases = [
-        (wheel().stepper(step=1e-3), "model is not the same"),
-        (driven().stepper(step=2e-3), "settings is not the same"),
-        (driven().with_parameters(length=0.6).stepper(step=1e-3), "values of the parameters is not the same"),
+        (wheel().stepper(step=1e-3), "made with another model"),
+        (driven().stepper(step=2e-3), "made with another setting"),
+        (driven().with_parameters(length=0.6).stepper(step=1e-3), "made with another value of a parameter"),
     ]
     for stepper, words in cases:
         before = stepper.state()
@@ -132,7 +132,7 @@ def test_several_inputs_are_set_at_once() -> None:
     for wrong, error in (([1.0], kreisel.ArgumentError), ({"moter": 1.0}, KeyError), ([1.0, float("nan")], kreisel.ArgumentError),
                          ({"motor": 7.0, "brake": float("inf")}, kreisel.ArgumentError)):
         with pytest.raises(error):
-            stepper.set_inputs(wrong)  # type: ignore[arg-type]
+            stepper.set_inputs(wrong)
         assert (stepper["motor"], stepper["brake"]) == (5, 2)
 
 

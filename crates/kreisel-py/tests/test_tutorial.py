@@ -34,3 +34,17 @@ def test_the_page_of_the_tutorial_is_the_notebook() -> None:
     if "KREISEL_REFRESH" in os.environ:
         PAGE.write_text(page, encoding="utf-8")
     assert PAGE.read_text(encoding="utf-8") == page, "run these tests with KREISEL_REFRESH=1"
+
+
+def test_the_controller_of_the_crane_brings_its_load_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (BOOK / "tutorials" / "crane.md").read_text(encoding="utf-8")
+    code = next(part for part in page.split("```python\n")[1:]).split("```")[0]
+    model = BOOK.parents[1] / "models" / "crane.toml"
+    (tmp_path / "crane.toml").write_text(model.read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, Any] = {"__name__": "crane"}
+    exec(compile(code, "the crane of the book", "exec"), space)
+    places = {round(time, 2): place for time, place in space["path"]}
+    # A Runge-Kutta method on the nonlinear equations with the same gains, beside Kreisel.
+    assert places[5.0] == pytest.approx(4.2479, abs=1e-3)
+    assert places[7.0] == pytest.approx(4.8386, abs=1e-3)

@@ -89,7 +89,7 @@ class Dynamics:
                     f"the {name} must be {wanted} numbers, or an array with {wanted} columns, not one of shape {one.shape}"
                 )
         count = max((len(one) for one in given if one is not None and one.ndim == 2), default=None)
-        rows = []
+        rows: list[Array | None] = []
         for one in given:
             if one is None:
                 rows.append(None)
@@ -163,6 +163,113 @@ class Dynamics:
         """Gradient of the machine's constraints by all velocity coordinates of `bodies`."""
         return self._ask("constraints", q)
 
+    def reach(
+        self,
+        frames: Mapping[str, ArrayLike],
+        start: ArrayLike,
+        limits: Mapping[str, tuple[float, float]] | None = None,
+        tolerance: float = 1e-9,
+    ) -> Array:
+        """Inverse kinematics: coordinates at which frames stand where they are wanted.
+
+        `frames` gives for each frame a position x, y, z, or a pose with the quaternion w, x, y, z after it. The search goes
+        from `start` downhill, keeps coordinates within `limits`, and where it ends short of the goal it tries again from
+        eight other starts, always the same. `tolerance` is in m and rad. An error says how near it comes, if no start leads there.
+
+        Of many solutions one near `start` is found, not always the nearest.
+        """
+        goals = {frame: np.asarray(goal, dtype=np.float64) for frame, goal in frames.items()}
+        for frame, goal in goals.items():
+            if goal.shape not in ((3,), (7,)) or not np.isfinite(goal).all():
+                raise ArgumentError(f"`{frame}` needs a position of 3 numbers or a pose of 7, not {goal}")
+            if len(goal) == 7 and abs(np.linalg.norm(goal[3:]) - 1) > 1e-6:
+                raise ArgumentError(f"the quaternion of `{frame}` must have length one")
+        if not goals:
+            raise ArgumentError("name at least one frame")
+        low, high = self._bounds(limits or {})
+        first = np.asarray(start, dtype=np.float64)
+        if first.shape != low.shape or not np.isfinite(first).all():
+            raise ArgumentError(f"`start` must be {len(low)} finite numbers")
+        if (first < low).any() or (first > high).any():
+            raise ArgumentError("`start` must lie within the limits")
+        random = np.random.default_rng(1)
+        around = np.pi * random.uniform(-1, 1, (8, len(low)))
+        spans = np.where(np.isfinite(high - low), high - low, 0.0)
+        inside = low + spans * random.uniform(0, 1, (8, len(low)))
+        others = np.where(np.isfinite(low) & np.isfinite(high), inside, np.clip(first + around, low, high))
+        best, nearest = first, np.inf
+        for begin in (first, *others):
+            found, miss = self._descend(goals, begin, low, high, tolerance)
+            if miss < nearest:
+                best, nearest = found, miss
+            if nearest <= tolerance:
+                return best
+        held = [name for name, value, a, b in zip(self.coordinates, best, low, high, strict=True) if value in (a, b)]
+        hint = f"; there {', '.join(f'`{name}`' for name in held)} stand at their limits" if held else ""
+        raise ArgumentError(f"{', '.join(f'`{frame}`' for frame in goals)} cannot be reached: {nearest:.3g} m or rad are left{hint}")
+
+    def _bounds(self, limits: Mapping[str, tuple[float, float]]) -> tuple[Array, Array]:
+        names = self.coordinates
+        low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
+        for name, (least, most) in limits.items():
+            # A joint with one coordinate may be named alone.
+            places = [i for i, one in enumerate(names) if name in (one, one.rpartition(".")[0])]
+            if len(places) != 1:
+                raise KeyError(f"there is no coordinate `{name}`; there is {', '.join(f'`{one}`' for one in names)}")
+            if not least < most:
+                raise ArgumentError(f"the limits of `{name}` must be a smaller and a larger number")
+            low[places[0]], high[places[0]] = least, most
+        return low, high
+
+    def _misses(self, goals: Mapping[str, Array], q: Array) -> Array:
+        """What each frame misses, in m and rad in world axes."""
+        misses = []
+        for frame, goal in goals.items():
+            pose = self.pose(q, frame)
+            if len(goal) == 7:
+                misses.append(_turn(goal[3:], pose[3:]))
+            misses.append(goal[:3] - pose[:3])
+        return np.concatenate(misses)
+
+    def _descend(
+        self, goals: Mapping[str, Array], q: Array, low: Array, high: Array, tolerance: float
+    ) -> tuple[Array, float]:
+        """Levenberg and Marquardt's steps within limits; gives where they end and what is missed there."""
+
+        def tried(at: Array) -> Array | None:
+            try:
+                return self._misses(goals, at)
+            except ArgumentError:  # loops do not close there
+                return None
+
+        missed = tried(q)
+        if missed is None:
+            return q, np.inf
+        damping = 1e-3
+        for _ in range(200):
+            size = float(np.abs(missed).max())
+            if size <= 0.01 * tolerance:
+                break
+            parts = [self.jacobian(q, frame)[0 if len(goal) == 7 else 3 :] for frame, goal in goals.items()]
+            jacobian = np.vstack(parts)
+            downhill = jacobian.T @ missed
+            free = ~(((q <= low) & (downhill < 0)) | ((q >= high) & (downhill > 0)))
+            if np.abs(downhill[free]).max(initial=0.0) <= 1e-14:
+                break
+            part = jacobian[:, free]
+            normal = part.T @ part
+            change = np.zeros_like(q)
+            change[free] = np.linalg.solve(normal + damping * np.eye(len(normal)), downhill[free])
+            trial = np.clip(q + np.clip(change, -0.5, 0.5), low, high)
+            there = tried(trial)
+            if there is not None and there @ there < missed @ missed:
+                q, missed, damping = trial, there, max(0.1 * damping, 1e-15)
+            elif damping > 1e6:
+                break
+            else:
+                damping *= 10
+        return q, float(np.abs(missed).max())
+
     def linear(self, q: ArrayLike, step: float = 1e-5) -> LinearModel:
         """The machine about a state at rest, as ẋ = A x + B u with x the changes of coordinates and rates.
 
@@ -199,6 +306,18 @@ class Dynamics:
         names = list(kept) + [f"{name}.force" for name in self.coordinates]
         states = self.coordinates + [f"{name}-rate" for name in self.coordinates]
         return LinearModel(state, control, states, names, self.forward(q0, rest))
+
+
+def _turn(to: Array, start: Array) -> Array:
+    """The rotation vector in world axes that turns one orientation to another."""
+    (a, *u), (b, *w) = to, start
+    first, second = np.array(u), -np.array(w)
+    scalar = a * b - first @ second
+    vector = a * second + b * first + np.cross(first, second)
+    sine = float(np.linalg.norm(vector))
+    angle = 2 * np.arctan2(sine, abs(scalar))
+    turn: Array = np.copysign(1.0, scalar) * vector * (angle / sine if sine > 0 else 2.0)
+    return turn
 
 
 @dataclass(frozen=True)

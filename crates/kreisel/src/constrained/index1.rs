@@ -6,7 +6,7 @@
 //! the kernel of Bᵀ is rounding divided by ε; it moves nothing and is taken out of the multipliers, so that
 //! the smallest remain.
 
-use super::kkt::{BlockSystem, Kkt, KktFailure, MAX_ITERATIONS, largest};
+use super::kkt::{BlockSystem, Kkt, KktFailure, MAX_ITERATIONS, REFINEMENTS, largest};
 use super::layout::RowKind;
 use crate::dae::{Dae, Equation, Point, Reactions, Values, Wanted, ask};
 use crate::lie::Space;
@@ -26,18 +26,29 @@ impl Kkt {
     /// Accelerations, multipliers, algebraic states and rates of the others at any q and v, with new factors;
     /// what the values hold is the first guess [ArnoldCardonaBruls2015, Eq. (19)].
     pub fn accelerate(&mut self, dae: &dyn Dae, at: &mut Values) -> Result<(), KktFailure> {
+        self.accelerate_for(dae, at, true)
+    }
+
+    /// The same where nobody sees the multipliers: those of redundant constraints keep what no motion feels.
+    pub fn accelerate_unseen(&mut self, dae: &dyn Dae, at: &mut Values) -> Result<(), KktFailure> {
+        self.accelerate_for(dae, at, false)
+    }
+
+    fn accelerate_for(&mut self, dae: &dyn Dae, at: &mut Values, is_seen: bool) -> Result<(), KktFailure> {
         let (mut last, mut rounds) = (f64::INFINITY, 0);
         loop {
             let before = self.system.differenced;
             self.factor_moving(dae, at)?;
+            if self.system.is_linear() {
+                // The second correction refines the first.
+                self.system.correct_refined(dae, at, true, 0)?;
+                if !self.system.compliance.is_empty() || self.system.differenced > before {
+                    self.system.correct_refined(dae, at, false, 0)?;
+                }
+                return self.system.complete(dae, at, is_seen);
+            }
             let size = self.system.correct(dae, at, true)?;
             rounds += 1;
-            if self.system.is_linear() {
-                if !self.system.compliance.is_empty() || self.system.differenced > before {
-                    self.system.correct(dae, at, false)?;
-                }
-                break;
-            }
             if size <= ROUNDING || size <= SHARED_ROUNDING && size >= 0.5 * last {
                 self.system.correct(dae, at, false)?;
                 break;
@@ -47,7 +58,7 @@ impl Kkt {
             }
             last = size;
         }
-        self.system.complete(dae, at)
+        self.system.complete(dae, at, true)
     }
 
     /// Factors [M Bᵀ; B −ε] at q and v.
@@ -65,7 +76,7 @@ impl Kkt {
                 if !self.system.compliance.is_empty() {
                     self.system.correct(dae, at, false)?;
                 }
-                return self.system.complete(dae, at);
+                return self.system.complete(dae, at, true);
             }
             if size >= 0.5 * last {
                 break;
@@ -188,6 +199,18 @@ impl BlockSystem {
     /// One correction of accelerations, multipliers and algebraic states by the residual of the equations at
     /// hand, in which redundant constraints are compliant or not; gives its relative size.
     fn correct(&mut self, dae: &dyn Dae, at: &mut Values, compliant: bool) -> Result<f64, KktFailure> {
+        let refinements = if self.compliance.is_empty() { 0 } else { REFINEMENTS };
+        self.correct_refined(dae, at, compliant, refinements)
+    }
+
+    /// The same with so many refinements of the solution.
+    fn correct_refined(
+        &mut self,
+        dae: &dyn Dae,
+        at: &mut Values,
+        compliant: bool,
+        refinements: usize,
+    ) -> Result<f64, KktFailure> {
         let point = at.point();
         self.evaluate(dae, &point);
         let scale = -1.0 / self.mass_scale;
@@ -200,13 +223,14 @@ impl BlockSystem {
             self.compliance = compliance;
         }
         self.algebraic_rows();
-        self.solve()?;
+        self.solve_refined(refinements)?;
         Ok(self.apply(at))
     }
 
-    /// Takes what is rounding out of shared multipliers, and finds the rates of first-order states.
-    fn complete(&mut self, dae: &dyn Dae, at: &mut Values) -> Result<(), KktFailure> {
-        if !self.compliance.is_empty() {
+    /// Takes what is rounding out of shared multipliers if they are seen, and finds the rates of first-order
+    /// states.
+    fn complete(&mut self, dae: &dyn Dae, at: &mut Values, is_seen: bool) -> Result<(), KktFailure> {
+        if is_seen && !self.compliance.is_empty() {
             self.least_multipliers(at)?;
         }
         if at.internal_states.is_empty() {

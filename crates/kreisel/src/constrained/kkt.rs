@@ -81,7 +81,7 @@ pub(crate) struct BlockSystem {
 pub(crate) const MAX_ITERATIONS: usize = 50;
 
 /// Refinements of a solution with compliant constraints.
-const REFINEMENTS: usize = 2;
+pub(super) const REFINEMENTS: usize = 2;
 
 /// Nonholonomic constraints count as met below this part of the velocities: some hundred ε, as one solution
 /// of the linear system leaves.
@@ -222,11 +222,16 @@ impl BlockSystem {
     }
 
     pub fn solve(&mut self) -> Result<(), KktFailure> {
+        // Pivots as small as compliance have few digits, and nobody iterates here.
+        let refinements = if self.compliance.is_empty() { 0 } else { REFINEMENTS };
+        self.solve_refined(refinements)
+    }
+
+    /// Solves with so many refinements.
+    pub(super) fn solve_refined(&mut self, refinements: usize) -> Result<(), KktFailure> {
         self.check_finite()?;
         self.right_side.copy_from_slice(&self.unknowns);
         self.solver.solve(&mut self.unknowns);
-        // Pivots as small as compliance have few digits, and nobody iterates here.
-        let refinements = if self.compliance.is_empty() { 0 } else { REFINEMENTS };
         for _ in 0..refinements {
             self.correction.copy_from_slice(&self.right_side);
             self.matrix.multiply_add(-1.0, &self.unknowns, &mut self.correction);

@@ -484,6 +484,7 @@ impl MachineBuilder {
         let variants = Variants::from_events(&self.events, document)?;
         let list = self.finish_events(&variants)?;
         self.check_expressions(document)?;
+        self.registries.signals.forget_offers();
         // Every expression was read by now, so it is known who uses what.
         variants.add_versions(self, document, parts)?;
         Ok(Events { list, variants })

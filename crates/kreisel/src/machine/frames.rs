@@ -42,10 +42,6 @@ impl<T> Named<T> {
     pub(super) fn items(&self) -> &[T] {
         &self.items
     }
-
-    pub(super) fn into_items(self) -> Vec<T> {
-        self.items
-    }
 }
 
 /// Frames of a machine by name.

@@ -177,10 +177,10 @@ impl MachineSignals {
     /// Decides what is recorded: the usual signals if the model wants them, those of parts only in a `small`
     /// machine, and what it asks for; each once.
     pub(super) fn record(&mut self, usual: bool, small: bool) -> Result<(), ModelErrors> {
-        let mut offers = std::mem::take(&mut self.offers).into_items();
+        let offers = self.offers.items().iter().filter(|(rank, _)| *rank != Rank::OnDemand);
+        let mut offers: Vec<(Rank, NamedSensor)> = offers.cloned().collect();
         offers.sort_by_key(|(rank, _)| *rank);
         let (states, parts): (Vec<_>, Vec<_>) = (offers.into_iter())
-            .filter(|(rank, _)| *rank != Rank::OnDemand)
             .map(|(rank, sensor)| (rank == Rank::State, sensor))
             .partition(|(is_state, _)| *is_state);
         if usual && small {
@@ -199,6 +199,11 @@ impl MachineSignals {
         self.recorded.retain(|sensor| names.insert(sensor.name.clone()));
         self.count_angles();
         Ok(())
+    }
+
+    /// Lets go of what parts offer, once nobody asks any more.
+    pub(super) fn forget_offers(&mut self) {
+        self.offers = Named::default();
     }
 
     /// No other sensor may show something else under the name of a state.

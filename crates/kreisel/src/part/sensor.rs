@@ -106,6 +106,8 @@ fn add_expression(part: &Part, reader: &PartReader, builder: &mut MachineBuilder
         Some(text) => {
             let found = text.content();
             match Unit::parse(found).map(|unit| unit.factor) {
+                // Results have these, although model files write them as N*m and N*m/s.
+                _ if matches!(found, "J" | "W") => found.to_owned(),
                 Ok(1.0) => found.to_owned(),
                 Ok(_) => {
                     let error = reader.unsuitable("unit", "a base unit, as all results are in", found);

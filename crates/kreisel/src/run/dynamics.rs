@@ -155,7 +155,8 @@ impl Dynamics {
     /// Room for one state after the other, at the one that is drawn with all inputs as the model gives them.
     pub fn evaluator(&self) -> Evaluator<'_> {
         let (led, machine) = (self.led.system(), self.led.machine());
-        let mut kkt = Kkt::new(led, led.shape().scales.mass);
+        // Of the led system: its rates are part of the equations.
+        let mut kkt = Kkt::new(&Evaluator::led(self, &Targets::default()), led.shape().scales.mass);
         kkt.set_compliance(&self.compliance);
         let initial = machine.initial();
         let mut values = Values::zeros(&led.shape());

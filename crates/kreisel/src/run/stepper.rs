@@ -13,7 +13,7 @@ use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Control, Values};
 use crate::integrate::{Interval, Observer, ResumeError, StateError, Statistics, StepError};
 use crate::machine::sensor::SignalId;
-use crate::machine::{EventRecord, FrameMotion, Machine, MeasuredCoordinate};
+use crate::machine::{EventRecord, FrameMotion, InputEntry, Machine, MeasuredCoordinate};
 use crate::machine::{RunPlan, RunSettings, SettingsError, StepSize};
 use crate::model::ModelErrors;
 use crate::results::Channel;
@@ -326,7 +326,7 @@ pub struct StepperState {
 struct Identity([[u8; HASH]; 4]);
 
 /// What the parts of an [`Identity`] are.
-const PARTS: [&str; 4] = ["version of Kreisel", "model", "values of the parameters", "settings"];
+const PARTS: [&str; 4] = ["version of Kreisel", "model", "value of a parameter", "setting"];
 const HASH: usize = 32;
 const MAGIC: &[u8; 8] = b"KREISELT";
 /// Raised with every change of the format.
@@ -413,7 +413,7 @@ impl StepperState {
 #[non_exhaustive]
 pub enum StepperStateError {
     /// The state belongs to something else.
-    #[error("the state belongs to another machine: its {0} is not the same")]
+    #[error("the state does not belong here: it was made with another {0}")]
     OtherMachine(&'static str),
     /// The state does not fit.
     #[error(transparent)]

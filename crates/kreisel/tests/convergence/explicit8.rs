@@ -491,8 +491,12 @@ fn an_unstable_motion_is_followed_for_ten_seconds() {
 #[test]
 fn redundant_constraints_leave_no_trace() {
     let bricard = model("bricard-6r", &[], &SettingTexts::default());
-    for (name, machine, end) in [("four-bar", with_group(FOUR_BAR, "so3xr3"), 1.0), ("Bricard", bricard, 1.0)]
-    {
+    let crank = model("slider-crank-spatial", &[], &SettingTexts::default());
+    for (name, machine, end) in [
+        ("four-bar", with_group(FOUR_BAR, "so3xr3"), 1.0),
+        ("Bricard", bricard, 1.0),
+        ("slider-crank", crank, 1.0),
+    ] {
         let space = machine.system().shape().space;
         let [coarse, fine] = [1e-13, 1e-14].map(|rtol| {
             let mut run = run_machine(&machine, controlled(rtol, end));

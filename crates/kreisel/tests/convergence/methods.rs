@@ -1,6 +1,7 @@
 //! Orders of `extrapolated` in positions, velocities and multipliers, and what `auto` chooses and hands over.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
+#![allow(clippy::print_stderr, reason = "long runs tell what they measured")]
 
 use crate::common::{model, read};
 use crate::explicit8::{
@@ -12,7 +13,7 @@ use kreisel::integrate::{
     AUTO, Columns, EXPLICIT8, EXTRAPOLATED, ErrorControl, INDEX2, Integrator, KnownError, Method, Parameters,
     SYMPLECTIC, Settings,
 };
-use kreisel::lie::Group;
+use kreisel::lie::{Group, Space};
 use kreisel::machine::{Machine, SettingTexts};
 use kreisel_papers::problem::{DrivenTop, HeavyTop};
 
@@ -99,10 +100,7 @@ fn check_machine(name: &str, machine: &Machine, end: f64, steps: u32) {
         // 1e-9. In the spatial one, which moves by its proportions alone, there is nothing else left.
         let of_reactions = if name.contains("spatial") { f64::INFINITY } else { 1e-5 };
         let rounding = [1e-12, 1e-12, if name.contains("loop") { of_reactions } else { 1e-11 }];
-        // With two columns reactions of the driven arm on SE(3) keep the order of `index2`.
-        let is_plain = name == "driven arm, se3" && matches!(columns, Columns::Two);
-        let order = |i: usize| if is_plain && i == 2 { 1.9 } else { expected(columns) };
-        let is_seen = |i: usize| seen[i] > order(i) || found[1][i] < rounding[i];
+        let is_seen = |i: usize| seen[i] > expected(columns) || found[1][i] < rounding[i];
         assert!((0..3).all(is_seen), "{name} {columns:?}: {found:?} {seen:?}");
     }
 }
@@ -112,7 +110,8 @@ fn extrapolated_keeps_its_order_on_loops_rolling_and_driven_machines() {
     for group in ["so3xr3", "se3"] {
         check_machine(&format!("redundant loop, {group}"), &with_group(FOUR_BAR, group), 0.25, 40);
         check_machine(&format!("rolling disc, {group}"), &with_group(DISC, group), 0.5, 80);
-        check_machine(&format!("driven arm, {group}"), &with_group(DRIVEN_ARM, group), 0.5, 40);
+        // With 40 steps errors of third and fourth order in its reactions cancel each other on SE(3).
+        check_machine(&format!("driven arm, {group}"), &with_group(DRIVEN_ARM, group), 0.5, 160);
     }
 }
 
@@ -174,6 +173,31 @@ fn the_estimate_of_the_whole_run_is_right() {
     second.advance(0.25).unwrap();
     let found = top_errors(Group::So3xR3, second.values(), exact);
     assert!((estimate / found[0] - 1.0).abs() < 0.1, "{estimate:?} {found:?}");
+}
+
+/// A third of the difference of two runs of second order is the error of the finer one, in positions,
+/// velocities and multipliers, and what they tend to is 200 times as good: a prototype in another language is off
+/// by 2.3e-6.
+#[test]
+fn two_whole_runs_tell_the_error_of_the_finer_one() {
+    let (group, space) = (Group::So3xR3, Space::new([Group::So3xR3]));
+    let top = HeavyTop::new(group);
+    let exact = &top.reference(&[1.0])[0];
+    let [mut fine, coarse] = [4000.0, 2000.0].map(|steps| {
+        let mut run = fixed(INDEX2, 1.0 / steps).start(&top, top.initial()).unwrap();
+        run.advance(1.0).unwrap();
+        run.values().clone()
+    });
+    let (estimates, found) = (errors(&space, &coarse, &fine), top_errors(group, &fine, exact));
+    for (estimate, found) in estimates.map(|difference| difference / 3.0).iter().zip(found) {
+        assert!((0.95..1.05).contains(&(estimate / found)), "{estimates:?} {found:?}");
+    }
+    let mut change = [0.0; 6];
+    space.difference(&coarse.configuration, &fine.configuration, &mut change).unwrap();
+    let base = fine.configuration.clone();
+    space.compose_exp(&base, &change.map(|part| part / 3.0), &mut fine.configuration);
+    let [position, ..] = top_errors(group, &fine, exact);
+    assert!(position < 3e-6, "{position:e}");
 }
 
 /// Errors of steps by the error follow the tolerance.
@@ -403,11 +427,12 @@ fn symplectic_keeps_its_energy() {
     }
 }
 
-/// Ten million steps: half an hour.
+/// Ten million steps, a hundred thousand swings.
 #[test]
-#[ignore = "takes half an hour"]
+#[ignore = "takes minutes: `cargo xtask long` runs it"]
 fn symplectic_keeps_its_energy_over_ten_million_steps() {
     let [first, last, drift] = energy_of_bar("so3xr3", 10_000_000);
+    eprintln!("energy off by {first:e} J in the first tenth, {last:e} J in the last, drift {drift:e} J");
     assert!(last < 1.05 * first && drift.abs() < 0.02 * first, "{first:e} {last:e} {drift:e}");
 }
 

@@ -160,7 +160,7 @@ fn names_of_markers_belong_to_their_body() {
     .unwrap();
     within("b.tip", (column(&run, "b.tip.position.x")[0] - 1.1).abs(), 1e-15);
     let message = read(&format!("{two}{}{}", marker("a"), marker("a"))).map(drop).unwrap_err();
-    assert!(message.contains("tip") && message.contains("already used"), "{message}");
+    assert!(message.contains("tip") && message.contains("used twice"), "{message}");
 }
 
 #[test]

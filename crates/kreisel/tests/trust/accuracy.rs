@@ -74,12 +74,30 @@ fn the_estimate_of_a_bouncing_ball_is_never_too_small() {
 }
 
 #[test]
-fn what_is_led_through_its_motion_has_no_error() {
-    let outcome = run(&model("four-bar", &[("step", "1 ms"), ("error-estimate", "true")]));
-    let accuracy = outcome.accuracy.unwrap();
-    // Drives decide where the parts are: what is left is the tolerance of Newton's iteration.
+fn what_is_led_through_its_motion_or_rests_has_no_error() {
+    for name in ["four-bar", "universal-joint", "stewart-platform"] {
+        let outcome = run(&model(name, &[("step", "1 ms"), ("error-estimate", "true")]));
+        let accuracy = outcome.accuracy.unwrap();
+        // Drives decide where the parts are: what is left is the tolerance of Newton's iteration.
+        let [position, angle] = [accuracy.positions.relative(), accuracy.angles.relative()];
+        assert!(position < 1e-9 && angle < 1e-9, "{name}: {accuracy:?}");
+        assert_eq!((outcome.summary.verdict, doubts(&outcome)), (Some(Verdict::Good), Vec::new()), "{name}");
+    }
+    let resting = "
+        [simulation]
+        end-time = 1
+        [[body]]
+        name = 'block'
+        mass = 1
+        inertia = [1, 1, 1]
+        [[fixed]]
+        bodies = ['ground', 'block']
+        point = [0, 0, 0]
+    ";
+    let accuracy = run(&common::read(resting).unwrap()).accuracy.unwrap();
+    // Written so that 0/0 fails.
     assert!(accuracy.positions.relative() < 1e-9 && accuracy.angles.relative() < 1e-9, "{accuracy:?}");
-    assert_eq!((outcome.summary.verdict, doubts(&outcome)), (Some(Verdict::Good), Vec::new()));
+    assert!(accuracy.words().starts_with("positions and angles to rounding"), "{}", accuracy.words());
 }
 
 #[test]
@@ -234,6 +252,29 @@ fn a_motion_that_no_steps_resolve_misses_its_accuracy_and_says_from_when_on() {
     let until = outcome.accuracy.unwrap().resolved_until.unwrap();
     // Errors grow by e in 0.8 s: from the rounding that tolerances end at, 1e-13, to 1e-3 in 18.4 s.
     assert!((3.0..18.4).contains(&until), "{until}");
+}
+
+/// The end of what is right, as it is told and as a run with a tolerance of 1e-13 in the other group shows.
+#[test]
+fn the_time_until_which_a_motion_is_resolved_is_that_of_the_true_error() {
+    let (end, pause) = (("end-time", "20"), 0.05);
+    let fine = [("method", "explicit8"), ("rtol", "1e-13"), ("group", "so3xr3"), end];
+    let (reference, _) = poses(&model("double-pendulum", &fine), pause);
+    let [way, turn] = reference.ranges();
+    let by_tolerance = [("rtol", "1e-3"), ("error-estimate", "true"), ("method", "index2"), end];
+    let by_accuracy = [("accuracy", "1e-3"), ("method", "index2"), end];
+    for (settings, doubt, limits) in [
+        (&by_tolerance[..], "large-error", [way, turn].map(|range| 0.02 * range)),
+        (&by_accuracy[..], "accuracy-missed", [1e-3 * way.max(1.5), 1e-3]),
+    ] {
+        let (motion, outcome) = poses(&model("double-pendulum", settings), pause);
+        assert!(doubts(&outcome).contains(&doubt), "{:?}", doubts(&outcome));
+        let told = outcome.accuracy.unwrap().resolved_until.unwrap();
+        let found = motion.differ_from(&reference, limits).unwrap();
+        // Errors grow by e in 0.8 s, so that a factor of two is half a second; angles are those of joints,
+        // too, which may be twice those of bodies.
+        assert!((told - found).abs() < 1.0, "{doubt}: told {told}, found {found}");
+    }
 }
 
 #[test]

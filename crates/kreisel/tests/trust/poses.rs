@@ -60,14 +60,27 @@ impl Poses {
 
     /// Largest differences of positions and of orientations to another motion, in m and in rad.
     pub fn differences(&self, reference: &Self) -> [f64; 2] {
-        let mut largest = [0.0f64; 2];
+        self.differences_in_time(reference)
+            .fold([0.0; 2], |largest, (_, each)| std::array::from_fn(|i| f64::max(largest[i], each[i])))
+    }
+
+    /// The first time at which one of them is above its limit.
+    pub fn differ_from(&self, reference: &Self, limits: [f64; 2]) -> Option<f64> {
+        let is_off = |(_, each): &(f64, [f64; 2])| each.iter().zip(limits).any(|(each, limit)| *each > limit);
+        self.differences_in_time(reference).find(is_off).map(|(time, _)| time)
+    }
+
+    /// They at each time that both have.
+    fn differences_in_time<'a>(
+        &'a self,
+        reference: &'a Self,
+    ) -> impl Iterator<Item = (f64, [f64; 2])> + use<'a> {
         let mut others = reference.times.iter().zip(&reference.nodes).peekable();
-        for (time, nodes) in self.times.iter().zip(&self.nodes) {
+        self.times.iter().zip(&self.nodes).filter_map(move |(time, nodes)| {
             let slack = 1e-6 * (1.0 + time.abs());
             while others.next_if(|(other, _)| **other < time - slack).is_some() {}
-            let Some((_, others)) = others.peek().filter(|(other, _)| **other <= time + slack) else {
-                continue;
-            };
+            let (_, others) = others.peek().filter(|(other, _)| **other <= time + slack)?;
+            let mut largest = [0.0f64; 2];
             for (a, b) in nodes.iter().zip(others.iter()) {
                 let differences = [distance(a, b), rotation(a).angle_to(&rotation(b))];
                 for (largest, difference) in largest.iter_mut().zip(differences) {
@@ -75,8 +88,8 @@ impl Poses {
                     *largest = if difference.is_nan() { f64::INFINITY } else { largest.max(difference) };
                 }
             }
-        }
-        largest
+            Some((*time, largest))
+        })
     }
 
     /// The larger of them, in parts of the ranges of the other motion.

@@ -127,3 +127,14 @@ fn explicit_steps_keep_count_of_the_turns_of_a_screw() {
         assert!(miss.fold(0.0, f64::max) < 1e-5, "{rtol}");
     }
 }
+
+/// A wheel that spins up, whose turns bound the steps: the next step is chosen so that it does not turn too
+/// far. It was taken back in 53 of 113 tries.
+#[test]
+fn explicit_steps_that_turns_bound_are_hardly_taken_back() {
+    let machine = common::model("gear-pair", &[], &SettingTexts::default().with("accuracy", "1e-3"));
+    let outcome = Job::new(&machine, &machine.plan().unwrap()).record(Trajectory::new(&machine)).unwrap().1;
+    let work = outcome.statistics;
+    assert!(outcome.summary.assumptions.iter().any(|text| text.contains("`explicit8`")));
+    assert!(100 * work.rejected_steps <= 15 * work.steps, "{work:?}");
+}

@@ -209,7 +209,7 @@ impl Explicit8 {
             if turn.0 > STAGE_TURN * self.max_turn {
                 return Ok(Some(turn));
             }
-            on.kkt.accelerate(on.dae, &mut self.stage.values)?;
+            on.kkt.accelerate_unseen(on.dae, &mut self.stage.values)?;
             let stage = std::mem::take(&mut self.stage);
             let exists = self.take_rates(on, index, &stage.values, &stage.increment);
             self.stage = stage;
@@ -284,6 +284,13 @@ impl Explicit8 {
         found.map_err(|failure| kkt_error(on.dae, failure, state, step, trial))
     }
 
+    /// A turn counts like an error that is 1 where it is too large, so that the next step does not turn
+    /// further than it may.
+    fn turn_error(&self, (angle, node): (f64, usize)) -> ErrorSize {
+        let size = (angle / self.max_turn).powi(ORDER as i32);
+        ErrorSize { size, worst: Equation::Node(node), order: ORDER }
+    }
+
     /// Why a step could not be computed: a motion that is too fast for it, or what was found.
     fn failure(&self, on: &Tools, state: &State, step: f64, found: StepError) -> StepError {
         self.stiffness.failure(on, state, step).unwrap_or(found)
@@ -319,24 +326,41 @@ impl Explicit8 {
         true
     }
 
-    /// What follows from the polynomials at some times within the last step.
+    /// What follows from the polynomials at some times within the last step: at few of them where these show
+    /// it as well as the step itself is known.
     fn prepare_rest(&mut self, on: &mut Tools, within: &Ends) {
         let mut values = std::mem::take(&mut self.stage.values);
         let mut rest = std::mem::replace(&mut self.dense.rest, Lobatto::new(0));
-        self.dense.is_smooth = true;
-        for point in 0..=Lobatto::LAST {
-            values.copy_from(if point < Lobatto::LAST { within.from } else { within.to });
-            if Lobatto::INNER.contains(&point) {
-                let part = Lobatto::part(point);
-                values.time = within.from.time + part * (within.to.time - within.from.time);
-                self.move_within(on, within.from, part, &mut values);
-                self.dense.is_smooth &= on.kkt.accelerate(on.dae, &mut values).is_ok();
-            }
+        for (point, end) in [(0, within.from), (Lobatto::LAST, within.to)] {
+            values.copy_from(end);
             rest.at_mut(point).iter_mut().zip(solved(&mut values)).for_each(|(kept, value)| *kept = *value);
         }
-        self.dense.is_smooth &= rest.is_resolved();
+        values.copy_from(within.from);
+        let error = on.settings.error_control.map_or(0.0, |control| control.rtol);
+        self.dense.is_smooth = self.solve_at(on, within, true, &mut values, &mut rest)
+            && (rest.does_half(error)
+                || self.solve_at(on, within, false, &mut values, &mut rest) && rest.is_resolved());
         self.dense.rest = rest;
         self.stage.values = values;
+    }
+
+    /// Solves the equations at the points of half the degree, or at the others; false where that fails.
+    fn solve_at(
+        &mut self,
+        on: &mut Tools,
+        within: &Ends,
+        of_half: bool,
+        values: &mut Values,
+        rest: &mut Lobatto,
+    ) -> bool {
+        Lobatto::inner(of_half).all(|point| {
+            let part = Lobatto::part(point);
+            values.time = within.from.time + part * (within.to.time - within.from.time);
+            self.move_within(on, within.from, part, values);
+            let is_solved = on.kkt.accelerate(on.dae, values).is_ok();
+            rest.at_mut(point).iter_mut().zip(solved(values)).for_each(|(kept, value)| *kept = *value);
+            is_solved
+        })
     }
 
     /// Moves to a part of the last step; what the equations give stays as it is.
@@ -404,6 +428,7 @@ impl Scheme for Explicit8 {
         let stage = std::mem::take(&mut self.stage);
         self.take_rates(on, 0, &stage.values, &stage.increment);
         self.stage = stage;
+        let mut turned = (0.0, 0);
         let mut turn = match self.compute_stages(on, now, 1..STAGES, step) {
             Ok(turn) => turn,
             Err(failure) => {
@@ -412,17 +437,15 @@ impl Scheme for Explicit8 {
             }
         };
         if turn.is_none() {
-            let end = self.move_to(on, now, STAGES, step);
-            turn = (end.0 > self.max_turn).then_some(end);
+            turned = self.move_to(on, now, STAGES, step);
+            turn = (turned.0 > self.max_turn).then_some(turned);
             self.stage.values.time = state.time_after(step);
         }
         trial.values.copy_from(&self.stage.values);
         trial.increment.copy_from_slice(&self.stage.increment);
         let control = on.settings.error_control;
         if let Some((angle, node)) = turn {
-            // It counts like an error that is 1 where it is too large.
-            let size = (angle / self.max_turn).powi(ORDER as i32);
-            self.error = ErrorSize { size, worst: Equation::Node(node), order: ORDER };
+            self.error = self.turn_error((angle, node));
             if control.is_none() {
                 let part = on.dae.describe(Equation::Node(node));
                 let found = StepError::TurnTooFar { time: now.time, step, angle, most: self.max_turn, part };
@@ -432,7 +455,8 @@ impl Scheme for Explicit8 {
         }
         // Without control only the error in q is looked at, which has no tolerance.
         let (error, known) = self.estimate(on, step, &control.unwrap_or(ErrorControl::new(1.0, step)));
-        (self.error, on.known_error) = (error, Some(known));
+        let turning = self.turn_error(turned);
+        (self.error, on.known_error) = (if turning.size > error.size { turning } else { error }, Some(known));
         let is_good = control.is_none() || self.error.size <= 1.0;
         if !is_good {
             return Ok(0);

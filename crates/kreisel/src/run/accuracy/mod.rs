@@ -121,6 +121,7 @@ impl AccuracyWatch {
         self.steps.started();
         self.vibrations.started();
         self.limits.started();
+        self.samples.iter_mut().for_each(Samples::started);
     }
 
     /// Looks at a step.

@@ -58,7 +58,8 @@ struct Sample {
 /// their means.
 #[derive(Clone, Default)]
 struct ReactionSums {
-    /// When they were looked at, in s, and what they were.
+    /// Whether they were looked at, when, in s, and what they were.
+    is_begun: bool,
     time: f64,
     last: Vec<[f64; JOINT]>,
     next: Vec<[f64; JOINT]>,
@@ -72,11 +73,20 @@ impl ReactionSums {
     fn new(joints: usize) -> Self {
         let zeros = || vec![[0.0; JOINT]; joints];
         let peaks = vec![[0.0; PEAKS]; joints];
-        Self { time: 0.0, last: zeros(), next: zeros(), span: 0.0, sums: zeros(), peaks }
+        Self { is_begun: false, time: 0.0, last: zeros(), next: zeros(), span: 0.0, sums: zeros(), peaks }
     }
 
-    /// A step begins: reactions may have jumped.
+    /// A step begins: reactions may have jumped. What they came to since they were looked at last is taken
+    /// as it was then.
     fn begin(&mut self, system: &System, from: &Values) {
+        let pause = from.time - self.time;
+        if self.is_begun && pause > 0.0 {
+            for (sum, last) in self.sums.iter_mut().zip(&self.last) {
+                sum.iter_mut().zip(last).for_each(|(sum, last)| *sum += pause * last);
+            }
+            self.span += pause;
+        }
+        self.is_begun = true;
         self.time = from.time;
         let at = Point { time: from.time.next_up(), ..from.point() };
         self.look(system, &at);
@@ -150,6 +160,12 @@ pub(super) struct Samples {
     list: Vec<Sample>,
     reactions: ReactionSums,
     filters: Filters,
+    /// Whether a method of high order takes the steps. It follows what vibrates, so that nothing is filtered,
+    /// and reactions are looked at at the same times in all runs: rules for means that know of the ends of
+    /// large steps differ by more than the runs.
+    scatter: bool,
+    /// Whether the method begins, or begins anew.
+    is_new: bool,
     /// Steps so far, and the time that they took, in s.
     steps: u64,
     time: f64,
@@ -185,6 +201,8 @@ impl Samples {
             list: Vec::new(),
             reactions: ReactionSums::new(joints),
             filters: Filters::new(length),
+            scatter,
+            is_new: true,
             steps: 0,
             time: 0.0,
             scratch: Values::default(),
@@ -202,6 +220,8 @@ impl Samples {
             list: Vec::new(),
             reactions: ReactionSums::new(self.reactions.sums.len()),
             filters: self.filters.another(),
+            scatter: self.scatter,
+            is_new: true,
             steps: 0,
             time: 0.0,
             scratch: Values::default(),
@@ -209,12 +229,19 @@ impl Samples {
         }
     }
 
+    /// The method starts, or starts anew.
+    pub fn started(&mut self) {
+        self.is_new = true;
+    }
+
     /// Takes the times within a step.
     pub fn accepted(&mut self, machine: &Machine, last: &mut dyn Interval) {
         let system = &machine.system;
         let Ends { from, to, .. } = last.ends();
-        self.reactions.begin(system, from);
-        self.filters.jump(system.node_count(), &self.reactions.last);
+        if !self.scatter || std::mem::replace(&mut self.is_new, false) {
+            self.reactions.begin(system, from);
+            self.filters.jump(system.node_count(), &self.reactions.last);
+        }
         let (from, to) = (from.time, to.time);
         self.steps += 1;
         self.time += to - from;
@@ -228,8 +255,10 @@ impl Samples {
             let span = self.scratch.time - self.reactions.time;
             self.reactions.add(system, &self.scratch);
             let mut sample = Sample::new(system, &self.scratch, &self.reactions.next);
-            let velocities = sample.nodes.iter().map(velocities);
-            self.filters.advance(span, velocities.chain(self.reactions.next.iter().copied()));
+            if !self.scatter {
+                let velocities = sample.nodes.iter().map(velocities);
+                self.filters.advance(span, velocities.chain(self.reactions.next.iter().copied()));
+            }
             if self.count.is_multiple_of(self.in_a_mean) {
                 sample.means = self.reactions.take_means();
                 sample.peaks.clone_from(&self.reactions.peaks);
@@ -237,6 +266,9 @@ impl Samples {
             }
             self.list.push(sample);
             self.count += 1;
+        }
+        if self.scatter {
+            return;
         }
         let end = last.ends().to;
         let span = end.time - self.reactions.time;
@@ -329,6 +361,10 @@ impl Samples {
         out.whole(self.steps);
         out.number(self.time);
         self.filters.save(out);
+        out.flag(self.is_new);
+        out.flag(self.reactions.is_begun);
+        out.number(self.reactions.time);
+        out.numbers(self.reactions.last.as_flattened());
         out.number(self.reactions.span);
         out.numbers(self.reactions.sums.as_flattened());
         out.numbers(self.reactions.peaks.as_flattened());
@@ -348,7 +384,8 @@ impl Samples {
                 means: chunks(reader, means)?,
                 peaks: chunks(reader, means)?,
                 filtered: {
-                    let signals = if index.is_multiple_of(self.in_a_mean) { nodes + joints } else { 0 };
+                    let is_filtered = !self.scatter && index.is_multiple_of(self.in_a_mean);
+                    let signals = if is_filtered { nodes + joints } else { 0 };
                     chunks(reader, signals * FILTERS)?.as_chunks().0.to_vec()
                 },
             });
@@ -357,6 +394,10 @@ impl Samples {
         self.steps = reader.whole()?;
         self.time = reader.number()?;
         self.filters.restore(nodes + joints, reader)?;
+        self.is_new = reader.flag()?;
+        self.reactions.is_begun = reader.flag()?;
+        self.reactions.time = reader.number()?;
+        self.reactions.last = chunks(reader, joints)?;
         self.reactions.span = reader.number()?;
         self.reactions.sums = chunks(reader, joints)?;
         self.reactions.peaks = chunks(reader, joints)?;
