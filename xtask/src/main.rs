@@ -34,7 +34,7 @@ cargo xtask dist           archive, wheel and notes of a release into target/dis
 cargo xtask supply-chain   licences, versions and build scripts of dependencies against deny.toml
 cargo xtask sbom           list all dependencies as CycloneDX into target/kreisel.cdx.json
 cargo xtask torture        kill runs at 200 random moments, let every write of a run fail once, and let them go on
-cargo xtask soak           random machines of all kinds of parts, two methods, both groups: --machines N, --first K
+cargo xtask soak           random machines of all kinds of parts: --machines N, --first K; and four times as many of each kind
 cargo xtask fuzz           feed hostile input to every reader; --executions N, --first NUMBER
 cargo xtask long           ten million steps of the heavy top, and of a pendulum that keeps its energy
 cargo xtask hard           every model to its end with its step and a hundred times its step, and far with a hundredth
@@ -62,9 +62,10 @@ fn soak(options: &[&str]) -> Result<(), String> {
         at.and_then(|at| options.get(at + 1)).copied().unwrap_or(otherwise).to_owned()
     };
     let (machines, first) = (number("--machines", "10000"), number("--first", "0"));
-    let how =
-        ["test", "--release", "-p", "kreisel", "--test", "trust", "soak::", "--", "--ignored", "--nocapture"];
-    cargo::run_with(&how, &[("KREISEL_MACHINES", &machines), ("KREISEL_FIRST", &first)])
+    let variables = [("KREISEL_MACHINES", machines.as_str()), ("KREISEL_FIRST", first.as_str())];
+    let how = ["test", "--release", "-p", "kreisel", "--test", "trust", "--", "--ignored", "--nocapture"];
+    let run = |names: &str| cargo::run_with(&[&how[..], &[names]].concat(), &variables);
+    run("soak::").and_then(|()| run("growth::"))
 }
 
 fn main() -> ExitCode {

@@ -181,6 +181,7 @@ fn many_parts(kind: &str, sample: &str, count: usize) -> String {
 const ONCE: [&str; 3] = ["simulation", "gravity", "function"];
 
 #[test]
+#[ignore = "minutes: `cargo xtask soak`"]
 fn every_kind_of_part_takes_work_linear_in_its_number() {
     let mut found = Vec::new();
     for entry in parts() {
