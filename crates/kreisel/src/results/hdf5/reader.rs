@@ -36,8 +36,8 @@ type Outcome<T> = Result<T, ReadFault>;
 
 /// A file that is read.
 #[derive(Debug)]
-pub(crate) struct Hdf5Reader {
-    file: File,
+pub(crate) struct Hdf5Reader<R = File> {
+    file: R,
     size: u64,
     root: u64,
 }
@@ -59,9 +59,9 @@ fn whole(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-impl Hdf5Reader {
+impl<R: Read + Seek> Hdf5Reader<R> {
     /// Reads the superblock.
-    pub fn new(mut file: File) -> Outcome<Self> {
+    pub fn new(mut file: R) -> Outcome<Self> {
         let size = file.seek(SeekFrom::End(0))?;
         let mut reader = Self { file, size, root: 0 };
         let block = reader.bytes(0, SUPERBLOCK_SIZE as u64)?;
