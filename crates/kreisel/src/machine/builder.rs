@@ -12,7 +12,7 @@ use super::frames::Frames;
 use super::joint_start::{JointStart, JointStarts};
 use super::prescribed::PrescribedMotion;
 use super::provenance::{Provenance, Remarks};
-use super::sensor::{angle_about, NamedSensor, Reaction, SensorFrame, WrenchPart};
+use super::sensor::{NamedSensor, Reaction, SensorFrame, WrenchPart, angle_about};
 use super::settings::{BodyGroup, RunSettings, StartFrom};
 use super::signals::{MachineSignals, Rank};
 use super::stiffness::mean_stiffness;

@@ -282,7 +282,9 @@ fn refusal(builder: &MachineBuilder, name: &str) -> Option<&'static str> {
     // What remains can be measured but is no function of positions and velocities that has derivatives here.
     SensorRequest::of_signal(builder, name)?;
     Some(match () {
-        () if name.split('.').any(|word| word.ends_with("momentum")) => "use a `velocity` or an `angular-velocity` times the mass or inertia",
+        () if name.split('.').any(|word| word.ends_with("momentum")) => {
+            "use a `velocity` or an `angular-velocity` times the mass or inertia"
+        }
         () if word("orientation") => "use a `rotation-vector`, or an angle such as `angle-z`",
         () => "write what it depends on instead: positions, velocities, states and `t`",
     })

@@ -13,7 +13,10 @@ use nalgebra::{DMatrix, Isometry3, Matrix3, UnitQuaternion, Vector3};
 use super::document::{Part, repetitions};
 use super::error::{Mistake, ModelError, ModelErrors};
 use super::fields::{Field, Fields};
-use super::function::{Characteristic, SignalLaw, read_characteristic, read_curve, read_law, read_signal, read_signals, read_three};
+use super::function::{
+    Characteristic, SignalLaw, read_characteristic, read_curve, read_law, read_signal, read_signals,
+    read_three,
+};
 use super::kind::{COMMON_KEYS, Key, Need, Occurrence, REPETITION_KEYS, ValueKind};
 use super::law::Law;
 use super::name::{self, GROUND};

@@ -24,7 +24,9 @@ pub fn schema(kinds: &[&'static PartKind]) -> Json {
         let common = if kind.occurrence != Occurrence::Once { COMMON_KEYS } else { &[] };
         let table = described(table(kind.keys.iter().chain(common)), kind.doc);
         let table = match kind.occurrence {
-            Occurrence::Many | Occurrence::ManyOn(_) => json!({ "type": "array", "items": table, "description": kind.doc }),
+            Occurrence::Many | Occurrence::ManyOn(_) => {
+                json!({ "type": "array", "items": table, "description": kind.doc })
+            }
             Occurrence::Once => table,
         };
         properties.insert(kind.name.into(), table);

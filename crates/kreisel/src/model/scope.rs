@@ -154,8 +154,7 @@ impl Context {
     ) -> Result<Expression, ModelError> {
         let text = self.substitute(text)?;
         let own = |name: &str| names.contains(&name).then(|| name.to_string());
-        let candidates =
-            || [self.candidates(), names.iter().map(|name| name.to_string()).collect()].concat();
+        let candidates = || [self.candidates(), names.iter().map(|name| name.to_string()).collect()].concat();
         let expression = self.compile(&text, Some(dimension), &own, &candidates).map_err(|error| {
             match error.mistake() {
                 Mistake::UnknownName { .. } => error.with_hint(format!(

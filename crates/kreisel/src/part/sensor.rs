@@ -95,11 +95,7 @@ fn is_expression(reader: &PartReader) -> Result<bool, ModelErrors> {
 }
 
 /// Adds a sensor of a named expression.
-fn add_expression(
-    part: &Part,
-    reader: &PartReader,
-    builder: &mut MachineBuilder,
-) -> Result<(), ModelErrors> {
+fn add_expression(part: &Part, reader: &PartReader, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let quantity = reader.text("quantity")?;
     let name = match reader.has("name") {
         true => format!("{}.{}", part.name(), quantity.content()),

@@ -14,9 +14,8 @@ pub static KEYS: &[Key] =
     &[KIND, RADIUS, RADII, SIZE, LENGTH, FILE, UNIT, CENTROID, ORIENTATION, COLOUR, VISIBLE];
 
 /// Keys of each of `shapes`.
-pub static PIECE_KEYS: &[Key] = &[
-    KIND, RADIUS, RADII, SIZE, LENGTH, FILE, UNIT, PLACE, ORIENTATION, DENSITY, MASS, COLOUR, VISIBLE,
-];
+pub static PIECE_KEYS: &[Key] =
+    &[KIND, RADIUS, RADII, SIZE, LENGTH, FILE, UNIT, PLACE, ORIENTATION, DENSITY, MASS, COLOUR, VISIBLE];
 
 const KIND: Key = Key::new(
     "kind",
@@ -30,8 +29,9 @@ const RADII: Key = Key::new("radii", ValueKind::Numbers(Dimension::LENGTH, &[2])
     .doc("Radii of a frustum: at its base and, `length` further along z, at its top.");
 const SIZE: Key = Key::new("size", ValueKind::Vector3(Dimension::LENGTH), Need::Optional)
     .doc("Full edge lengths of a box along x, y and z.");
-const LENGTH: Key = Key::new("length", ValueKind::Number(Dimension::LENGTH), Need::Optional)
-    .doc("Length of a cylinder, height of a cone or frustum; of a capsule the part between its half spheres.");
+const LENGTH: Key = Key::new("length", ValueKind::Number(Dimension::LENGTH), Need::Optional).doc(
+    "Length of a cylinder, height of a cone or frustum; of a capsule the part between its half spheres.",
+);
 const FILE: Key = Key::new("file", ValueKind::Text, Need::Optional)
     .doc("STL file (text or binary) of a closed surface, in the folder of the model or below.");
 const UNIT: Key = Key::new("unit", ValueKind::Number(Dimension::LENGTH), Need::Default("1"))
@@ -142,8 +142,7 @@ impl Weight {
         let centre = moment / mass;
         let about_centre = |weight: &Weight| {
             let arm = weight.centre - centre;
-            weight.inertia
-                + weight.mass * (arm.norm_squared() * Matrix3::identity() - arm * arm.transpose())
+            weight.inertia + weight.mass * (arm.norm_squared() * Matrix3::identity() - arm * arm.transpose())
         };
         Weight { mass, centre, inertia: weights.iter().map(about_centre).sum() }
     }

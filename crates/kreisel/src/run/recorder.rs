@@ -434,9 +434,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
         let mut found = Vec::with_capacity(self.angles.len());
         for sensor in self.machine.signals().recorded() {
             let first = found.len();
-            found.extend(
-                sensor.angles(&reading, |index| guess(first + index, self.angles[first + index])),
-            );
+            found.extend(sensor.angles(&reading, |index| guess(first + index, self.angles[first + index])));
         }
         found
     }

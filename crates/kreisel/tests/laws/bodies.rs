@@ -136,7 +136,8 @@ fn a_pendulum_of_shapes_swings_like_the_one_of_their_mass_and_inertia() {
 
 #[test]
 fn what_is_not_visible_weighs_and_is_not_drawn() {
-    let shapes = |keys: &str| machine(&format!("[[body]]\nname = 'it'\n{keys}")).scene().bodies[0].shapes.len();
+    let shapes =
+        |keys: &str| machine(&format!("[[body]]\nname = 'it'\n{keys}")).scene().bodies[0].shapes.len();
     let two = "shapes = [{ kind = 'sphere', radius = 0.1, mass = 2 }, { kind = 'sphere', radius = 0.2, mass = 6, visible = false }]";
     assert_eq!(shapes(two), 1);
     assert_eq!(body(two).mass, 8.0);
@@ -149,9 +150,14 @@ fn names_of_markers_belong_to_their_body() {
     let two = "[[body]]\nname = 'a'\nmass = 1\ninertia = [1, 1, 1]\n[[body]]\nname = 'b'\nmass = 1\ninertia = [1, 1, 1]\nposition = [1, 0, 0]\n";
     let marker = |body: &str| format!("[[marker]]\nname = 'tip'\nbody = '{body}'\nposition = [0.1, 0, 0]\n");
     let sensor = "[[sensor]]\nquantity = 'position'\nof = 'b.tip'\n";
-    let run = machine(&format!("[simulation]\nend-time = 0.01\n{two}{}{}{}{sensor}", marker("a"), marker("b"), marker("ground")))
-        .simulate()
-        .unwrap();
+    let run = machine(&format!(
+        "[simulation]\nend-time = 0.01\n{two}{}{}{}{sensor}",
+        marker("a"),
+        marker("b"),
+        marker("ground")
+    ))
+    .simulate()
+    .unwrap();
     within("b.tip", (column(&run, "b.tip.position.x")[0] - 1.1).abs(), 1e-15);
     let message = read(&format!("{two}{}{}", marker("a"), marker("a"))).map(drop).unwrap_err();
     assert!(message.contains("tip") && message.contains("used twice"), "{message}");
@@ -176,13 +182,25 @@ fn mistakes_in_shapes_and_lumps_are_told() {
         ("shapes = []\ndensity = 1", "one shape at least"),
         ("mass = 2\nshapes = [{ kind = 'sphere', radius = 0.1, mass = 1 }]", "left out"),
         ("mass = 2\ndensity = 2\nshapes = [{ kind = 'sphere', radius = 0.1 }]", "exactly one of"),
-        ("density = 2\nshapes = [{ kind = 'sphere', radius = 0.1, mass = 1, density = 1 }]", "exactly one of"),
-        ("density = 2\nshape = { kind = 'sphere', radius = 0.1 }\nshapes = [{ kind = 'sphere', radius = 0.1 }]", "exactly one of"),
-        ("mass = 2\ninertia = [1, 1, 1]\nshapes = [{ kind = 'sphere', radius = 0.1, density = 1 }]", "density"),
+        (
+            "density = 2\nshapes = [{ kind = 'sphere', radius = 0.1, mass = 1, density = 1 }]",
+            "exactly one of",
+        ),
+        (
+            "density = 2\nshape = { kind = 'sphere', radius = 0.1 }\nshapes = [{ kind = 'sphere', radius = 0.1 }]",
+            "exactly one of",
+        ),
+        (
+            "mass = 2\ninertia = [1, 1, 1]\nshapes = [{ kind = 'sphere', radius = 0.1, density = 1 }]",
+            "density",
+        ),
         ("lumps = [{ mass = 1 }, { mass = 1, position = [1, 0, 0] }]", "on no line"),
         ("mass = 1\ninertia = [1, 1, 1]\nlumps = [{ mass = 0 }]", "positive"),
         ("mass = 1\ninertia = [1, 1, 1]\ncolour = 'bleu'", "`blue`"),
-        ("density = 1\ncentre-of-mass = [1, 0, 0]\nshape = { kind = 'sphere', radius = 0.1 }", "centre-of-mass"),
+        (
+            "density = 1\ncentre-of-mass = [1, 0, 0]\nshape = { kind = 'sphere', radius = 0.1 }",
+            "centre-of-mass",
+        ),
     ] {
         let message = read(&format!("[[body]]\nname = 'it'\n{keys}\n")).map(drop).unwrap_err();
         assert!(message.contains(words), "{keys}: {message}");

@@ -579,7 +579,9 @@ fn the_net_falls_like_chains_side_by_side() {
 /// Largest and smallest value of a signal after a time.
 fn range_after(run: &Trajectory, signal: &str, from: f64) -> [f64; 2] {
     let rows = column(run, signal).iter().zip(&run.times).filter(|(_, time)| **time >= from);
-    rows.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], (value, _)| [low.min(*value), high.max(*value)])
+    rows.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], (value, _)| {
+        [low.min(*value), high.max(*value)]
+    })
 }
 
 /// Mean of a signal after a time.
@@ -613,7 +615,9 @@ fn the_robot_holds_at_both_ends_what_levers_and_weights_say() {
 
 #[test]
 fn the_engine_turns_with_the_torque_of_its_cycle_and_shakes_with_its_second_order() {
-    let run = machine_with("four-cylinder", &[], &SettingTexts::default().with("end-time", "0.1")).simulate().unwrap();
+    let run = machine_with("four-cylinder", &[], &SettingTexts::default().with("end-time", "0.1"))
+        .simulate()
+        .unwrap();
     // The load takes the mean torque of the ideal cycle at 200 rad/s. The table is 0.5 % above the cycle, the
     // speed swings within a firing by 2 % and is compared after a whole number of firings.
     let speed = mean_after(&run, "main.angle-rate", 0.1 - std::f64::consts::TAU / 200.0);
@@ -635,7 +639,8 @@ fn the_engine_turns_with_the_torque_of_its_cycle_and_shakes_with_its_second_orde
         let (sin, cos) = angle[row].sin_cos();
         let root = (l * l - r * r * sin * sin).sqrt();
         let slope = -4.0 * r * r * sin * cos / root;
-        let curvature = -4.0 * r * r * (cos * cos - sin * sin) / root - 4.0 * r.powi(4) * (sin * cos).powi(2) / root.powi(3);
+        let curvature = -4.0 * r * r * (cos * cos - sin * sin) / root
+            - 4.0 * r.powi(4) * (sin * cos).powi(2) / root.powi(3);
         let expected = mass * (curvature * rate[row].powi(2) + slope * alpha);
         largest = largest.max(expected.abs());
         // 1 % of the force: reactions within a step are good to a part of their largest, and differences of rates
@@ -653,8 +658,11 @@ fn the_car_bounces_with_its_frequency_and_stands_with_its_weight() {
     within("at rest", (last(&run, "tyre.force") / -weight - 1.0).abs(), 2e-3);
     let [low, _] = range_after(&run, "tyre.force", 0.5);
     assert!(low < -1.2 * weight, "the bump presses the tyre: {low}");
-    let bouncing =
-        machine_with("quarter-car", &[("damper", "0"), ("height", "0.005")], &SettingTexts::default().with("end-time", "10"));
+    let bouncing = machine_with(
+        "quarter-car",
+        &[("damper", "0"), ("height", "0.005")],
+        &SettingTexts::default().with("end-time", "10"),
+    );
     let run = bouncing.simulate().unwrap();
     // Passages of the body through its height of rest from below, the hop of the wheel is hardly seen in them.
     let rest = 0.8;

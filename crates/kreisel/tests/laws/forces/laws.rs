@@ -57,7 +57,11 @@ fn what_a_spring_by_expression_stores_is_the_closed_form() {
         machine.system().energies(&start(&machine, 1e-3).values().point()).strain
     };
     let s: f64 = 1.1 - 0.8;
-    within("quartic", (spring("50*elongation + 400*elongation^3", 0.8) - 25.0 * s * s - 100.0 * s.powi(4)).abs(), 1e-12);
+    within(
+        "quartic",
+        (spring("50*elongation + 400*elongation^3", 0.8) - 25.0 * s * s - 100.0 * s.powi(4)).abs(),
+        1e-12,
+    );
     // Sixth roundings of numbers of size one; the kink is found by halving.
     let beyond = 0.5 * 300.0 * (s - 0.05).powi(2);
     within("kink", (spring("300*max(elongation - 0.05, 0)", 0.8) - beyond).abs(), 1e-11);
@@ -110,11 +114,23 @@ fn mistakes_in_laws_by_expression_are_told() {
         )
     };
     for (law, words) in [
-        ("[[spring-damper]]\nbodies = ['ground', 'arm']\nforce = '5*elongatoin'\n", ["elongation", "[[force]]"]),
-        ("[[spring-damper]]\nbodies = ['ground', 'arm']\nforce = '5*hinge.angle'\n", ["hinge.angle", "`length`"]),
+        (
+            "[[spring-damper]]\nbodies = ['ground', 'arm']\nforce = '5*elongatoin'\n",
+            ["elongation", "[[force]]"],
+        ),
+        (
+            "[[spring-damper]]\nbodies = ['ground', 'arm']\nforce = '5*hinge.angle'\n",
+            ["hinge.angle", "`length`"],
+        ),
         ("[[spring-damper]]\nbodies = ['ground', 'arm']\nforce = '5*t'\n", ["`t`", "`elongation`"]),
-        ("[[spring-damper]]\nbodies = ['ground', 'arm']\ndamping-force = '5*rate'\n", ["`rate`", "another name"]),
-        ("[[spring-damper]]\nbodies = ['ground', 'arm']\nforce = '5*elongation'\nstiffness = 1\n", ["`stiffness`", "`force`"]),
+        (
+            "[[spring-damper]]\nbodies = ['ground', 'arm']\ndamping-force = '5*rate'\n",
+            ["`rate`", "another name"],
+        ),
+        (
+            "[[spring-damper]]\nbodies = ['ground', 'arm']\nforce = '5*elongation'\nstiffness = 1\n",
+            ["`stiffness`", "`force`"],
+        ),
         ("[[spring-damper]]\nbodies = ['ground', 'arm']\nforce = '5*elongation Nm'\n", ["force", "N"]),
         ("[[joint-friction]]\njoint = 'hinge'\ntorque = '-1 + speed'\n", ["`torque`", "zero or positive"]),
         ("[[joint-friction]]\njoint = 'hinge'\ntorque = '1 + sped'\n", ["sped", "`speed`"]),

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
-mod measured;
 mod laws;
+mod measured;
 mod mistakes;
 mod signals;
 mod tables;

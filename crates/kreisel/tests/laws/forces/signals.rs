@@ -197,7 +197,10 @@ fn mistakes_in_sensors_of_expressions_are_told() {
     for (more, words) in [
         ("[expressions]\nshown = '2*t'\n[[sensor]]\nquantity = 'shwon'\n", "shown"),
         ("[expressions]\nshown = '2*t'\n[[sensor]]\nquantity = 'shown'\nunit = 'kN'\n", "base unit"),
-        ("[expressions]\nshown = '2*t'\n[[sensor]]\nquantity = 'shown'\nunit = 'bananas'\n", "a unit such as"),
+        (
+            "[expressions]\nshown = '2*t'\n[[sensor]]\nquantity = 'shown'\nunit = 'bananas'\n",
+            "a unit such as",
+        ),
         ("[expressions]\nshown = '2*hinge.angel'\n[[sensor]]\nquantity = 'shown'\n", "hinge.angle"),
         ("[expressions]\nshown = '2*t'\n[[sensor]]\nquantity = 'shown'\nside = 'before'\n", "side"),
         ("[[sensor]]\nof = 'top'\nquantity = 'angle-z'\nunit = 'rad'\n", "unit"),
