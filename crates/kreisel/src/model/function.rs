@@ -45,7 +45,7 @@ pub enum Characteristic {
     /// By points, of the first.
     Table(Table),
     /// By an expression of them.
-    OwnFormula(OwnFormula),
+    Formula(OwnFormula),
 }
 
 /// An expression of names that belong to a key.
