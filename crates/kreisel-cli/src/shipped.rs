@@ -50,7 +50,6 @@ shipped! {
     "four-bar"
     "four-bar-chain"
     "four-bar-misaligned"
-    "four-cylinder"
     "gear-pair"
     "grid"
     "heavy-top"
@@ -58,12 +57,10 @@ shipped! {
     "lee-frame"
     "pendulum"
     "princeton-beam"
-    "quarter-car"
     "right-angle-beam"
     "rolling-disc"
     "screw-press"
     "settling-balls"
-    "six-axis-robot"
     "slider-crank-spatial"
     "slipping-ball"
     "spin-up-beam"
@@ -71,7 +68,6 @@ shipped! {
     "tennis-racket"
     "turntable-ball"
     "universal-joint"
-    "wind-turbine"
 }
 
 #[cfg(test)]
