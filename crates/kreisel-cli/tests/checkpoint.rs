@@ -235,7 +235,7 @@ fn what_cannot_go_on_says_exactly_why_not() {
     refused(path, &resume, 2, "checkpoint.bin` is damaged");
     other[8] = 77;
     fs::write(&checkpoint, &other).unwrap();
-    refused(path, &resume, 2, "has format 77; this program reads format 9");
+    refused(path, &resume, 2, "has format 77; this program reads format 10");
     fs::write(&checkpoint, "something else").unwrap();
     refused(path, &resume, 2, "checkpoint.bin` is not a checkpoint");
     fs::remove_file(&checkpoint).unwrap();

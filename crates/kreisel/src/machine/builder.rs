@@ -31,9 +31,11 @@ use crate::system::{Stated, SwitchId, System, SystemBuilder};
 /// Bodies up to which each has sensors of its own when the model names none.
 const MAX_WATCHED_BODIES: usize = 50;
 
-/// Quantities of a body or marker that are functions of positions and velocities: word, what a component is,
-/// whether it is its rate, and its unit.
-const POINT_QUANTITIES: &[(&str, fn(usize) -> Coordinate, bool, &str)] = &[
+/// A quantity of a body or marker: word, what a component is, whether it is its rate, and its unit.
+type PointQuantity = (&'static str, fn(usize) -> Coordinate, bool, &'static str);
+
+/// Those that are functions of positions and velocities.
+const POINT_QUANTITIES: &[PointQuantity] = &[
     ("position", Coordinate::Translation, false, "m"),
     ("velocity", Coordinate::Translation, true, "m/s"),
     ("rotation-vector", Coordinate::RotationVector, false, "rad"),

@@ -13,7 +13,7 @@ pub enum ExpressionInput {
     /// Time.
     Time,
     /// A value of a sensor.
-    Signal(NamedSensor, usize),
+    Signal(Box<NamedSensor>, usize),
     /// A function given from outside, with its arguments.
     Call(Arc<dyn SignalFunction>, Vec<ExpressionInput>),
 }
