@@ -195,15 +195,19 @@ interface View {
   range: [number, number] | null;
 }
 
+/** A moment that was wanted of a run that had not got there, and where the clock stands for it. */
+let ahead: { wanted: number; stands: number } | null = null;
+
 const view = {
   keep: (): View => ({
-    dark, playing: clock.playing, speed: clock.speed, time: clock.time, scroll: window.scrollY, part: panel.selected,
+    dark, playing: clock.playing, speed: clock.speed, time: ahead && !clock.playing && clock.time === ahead.stands ? ahead.wanted : clock.time, scroll: window.scrollY, part: panel.selected,
     camera: stage?.view ?? null, layers: stage ? (Object.entries(stage.layers) as [Layer, boolean][]) : [], range: plots?.zoom ?? null,
   }),
   restore: (kept: View): void => {
     setDark(kept.dark);
     clock.setSpeed(kept.speed);
     clock.set(kept.time);
+    ahead = clock.time < kept.time ? { wanted: kept.time, stands: clock.time } : null;
     if (!kept.playing) clock.pause();
     panel.select(kept.part);
     if (stage && kept.camera) stage.view = kept.camera;

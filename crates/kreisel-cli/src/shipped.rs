@@ -52,7 +52,6 @@ shipped! {
     "four-bar"
     "four-bar-chain"
     "four-bar-misaligned"
-    "four-cylinder"
     "gear-pair"
     "grid"
     "heavy-top"
@@ -60,13 +59,11 @@ shipped! {
     "lee-frame"
     "pendulum"
     "princeton-beam"
-    "quarter-car"
     "right-angle-beam"
     "robot-arm"
     "rolling-disc"
     "screw-press"
     "settling-balls"
-    "six-axis-robot"
     "slider-crank-spatial"
     "slipping-ball"
     "spin-up-beam"
@@ -74,7 +71,6 @@ shipped! {
     "tennis-racket"
     "turntable-ball"
     "universal-joint"
-    "wind-turbine"
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::Machine;
 use super::beam::BeamEntry;
 use super::entry::{BodyEntry, JointEntry};
 use super::sensor::NamedSensor;
-use super::shape::{Geometry, Look, Solid, Triangles};
+use super::shape::{BodyLook, Geometry, Solid, Triangles};
 use crate::element::contact::Surface;
 use crate::kinematics::NodeId;
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
@@ -37,14 +37,14 @@ pub struct Appearance {
     /// Direction against gravity; zero without gravity.
     up: Vector3,
     /// Bodies in the order of their nodes, with how the model wants them drawn.
-    bodies: Vec<(NodeId, Look)>,
+    bodies: Vec<(NodeId, BodyLook)>,
     lines: Vec<SceneSpring>,
     surfaces: Vec<SceneSurface>,
 }
 
 impl Appearance {
     /// Shows a body: by the shapes that the model gives, or else by one of its mass and inertia.
-    pub fn show_body(&mut self, node: NodeId, look: Look) {
+    pub fn show_body(&mut self, node: NodeId, look: BodyLook) {
         self.bodies.push((node, look));
     }
 
@@ -100,7 +100,7 @@ impl Appearance {
         self.up = if gravity.norm() > 0.0 { -gravity.normalize() } else { Vector3::zeros() };
     }
 
-    fn body(&self, node: NodeId) -> Option<&Look> {
+    fn body(&self, node: NodeId) -> Option<&BodyLook> {
         let place = self.bodies.binary_search_by_key(&node.0, |(node, _)| node.0).ok()?;
         Some(&self.bodies[place].1)
     }
@@ -132,7 +132,13 @@ impl Machine {
         }
     }
 
-    fn scene_body(&self, node: NodeId, look: &Look, attached: Vec<Vector3>, size: f64) -> Option<SceneBody> {
+    fn scene_body(
+        &self,
+        node: NodeId,
+        look: &BodyLook,
+        attached: Vec<Vector3>,
+        size: f64,
+    ) -> Option<SceneBody> {
         let body = self.frames().body_of(node)?;
         let mut shapes: Vec<SceneShape> = match look.shapes.as_slice() {
             [] => default_shapes(body, attached, size),

@@ -32,7 +32,7 @@ pub struct SeenShape {
 
 /// How a body is drawn.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Look {
+pub struct BodyLook {
     /// Its shapes; a body without any is drawn by its inertia.
     pub shapes: Vec<SeenShape>,
     /// The colour of what has none of its own, as `#rrggbb`.
@@ -41,7 +41,7 @@ pub struct Look {
     pub visible: bool,
 }
 
-impl Default for Look {
+impl Default for BodyLook {
     fn default() -> Self {
         Self { shapes: Vec::new(), colour: None, visible: true }
     }

@@ -45,12 +45,12 @@ pub enum Characteristic {
     /// By points, of the first.
     Table(Table),
     /// By an expression of them.
-    Formula(Formula),
+    Formula(OwnFormula),
 }
 
 /// An expression of names that belong to a key.
 #[derive(Clone, Debug)]
-pub struct Formula {
+pub struct OwnFormula {
     expression: Expression,
     /// Where each of its variables stands among the names.
     places: Vec<usize>,
@@ -59,7 +59,7 @@ pub struct Formula {
 /// Most names that may belong to a key.
 const MAX_OWN_NAMES: usize = 4;
 
-impl Formula {
+impl OwnFormula {
     /// The value at values of the names, and its derivatives by them.
     pub fn evaluate<const N: usize>(&self, values: [f64; N]) -> (f64, [f64; N]) {
         let (mut variables, mut slopes) = ([0.0; MAX_OWN_NAMES], [0.0; MAX_OWN_NAMES]);
@@ -91,7 +91,7 @@ pub(crate) fn read_characteristic(
     let expression = field.context.formula(&text, value, names)?;
     let place = |variable: &String| names.iter().position(|name| *name == variable.as_str());
     let places = expression.variables().iter().filter_map(place).collect();
-    Ok(Characteristic::Formula(Formula { expression, places }))
+    Ok(Characteristic::Formula(OwnFormula { expression, places }))
 }
 
 /// Three values, each read by itself.

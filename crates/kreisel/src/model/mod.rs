@@ -30,7 +30,7 @@ pub mod value;
 pub use document::{Document, Part};
 pub use error::{ExpressionMistake, Mistake, ModelError, ModelErrors, is_printable};
 pub use expression::Expression;
-pub use function::{Characteristic, Formula, SignalLaw};
+pub use function::{Characteristic, OwnFormula, SignalLaw};
 pub use kind::{Key, Need, Occurrence, PartKind, ValueKind};
 pub use law::{Jump, Law, LawValue};
 pub use quantity::{Dimension, Unit};

@@ -5,7 +5,7 @@ use crate::integrate::Words;
 use crate::kinematics::{NodeId, join};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::sensor::{BodyMomentum, FrameSensor, NamedSensor, SensorFrame};
-use crate::machine::shape::{Look, SeenShape};
+use crate::machine::shape::{BodyLook, SeenShape};
 use crate::machine::{BodyEntry, BodyGroup, MachineBuilder, PartEntry, Rank, placement};
 use crate::model::{
     Dimension, Key, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference,
@@ -147,7 +147,7 @@ pub(super) fn stated(reader: &PartReader) -> Stated {
 }
 
 /// Shows a body, its position and, if asked for, its momenta.
-pub(super) fn show(builder: &mut MachineBuilder, node: NodeId, look: Look) {
+pub(super) fn show(builder: &mut MachineBuilder, node: NodeId, look: BodyLook) {
     builder.appearance_mut().show_body(node, look);
     let Some(BodyEntry { name, mass, inertia, .. }) = builder.frames().body_of(node).cloned() else { return };
     let of = SensorFrame { node: Some(node), offset: Pose::identity() };
@@ -166,13 +166,16 @@ struct Matter {
     /// The centre of mass, from the origin of the body.
     centre: Vector3,
     /// Shapes, counted from the origin of the body.
-    look: Look,
+    look: BodyLook,
 }
 
 /// Mass and inertia as given, or those of shapes, with lumps.
 fn matter(reader: &PartReader) -> Result<Matter, ModelErrors> {
-    let mut look =
-        Look { colour: shape::colour(reader)?, visible: reader.boolean("visible")?, ..Look::default() };
+    let mut look = BodyLook {
+        colour: shape::colour(reader)?,
+        visible: reader.boolean("visible")?,
+        ..BodyLook::default()
+    };
     if reader.boolean("massless")? {
         // Reading nothing else lets `finish` refuse a mass that would have no effect.
         let (mass, inertia, centre) = (0.0, Matrix3::zeros(), Vector3::zeros());

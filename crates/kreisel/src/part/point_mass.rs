@@ -4,7 +4,7 @@ use super::{body, shape};
 use crate::element::Body;
 use crate::kinematics::join;
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
-use crate::machine::shape::Look;
+use crate::machine::shape::BodyLook;
 use crate::machine::{BodyEntry, MachineBuilder, PartEntry, placement};
 use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, ValueKind};
 
@@ -45,7 +45,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     builder.add_element(name, Body::new(node, mass, inertia, builder.gravity()));
     builder.set_stated(node, body::stated(&reader));
     let (colour, visible) = (shape::colour(&reader)?, reader.boolean("visible")?);
-    body::show(builder, node, Look { colour, visible, ..Look::default() });
+    body::show(builder, node, BodyLook { colour, visible, ..BodyLook::default() });
     if reader.boolean("fixed")? {
         builder.fix(node);
     }

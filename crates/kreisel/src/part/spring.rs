@@ -11,7 +11,7 @@ use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::sensor::{ForceAlong, NamedSensor, Sign};
 use crate::machine::{MachineBuilder, MeasuredCoordinate, PartEntry, Rank, placement};
 use crate::model::{
-    Characteristic, Dimension, Formula, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader,
+    Characteristic, Dimension, Key, ModelErrors, Need, Occurrence, OwnFormula, Part, PartKind, PartReader,
     Reference, Table, ValueKind,
 };
 
@@ -291,7 +291,7 @@ impl ForceLaw for TableSpring {
 /// A spring by an expression: f(x − x₀, x).
 #[derive(Debug)]
 struct FormulaSpring {
-    formula: Formula,
+    formula: OwnFormula,
     /// Value x₀ from which the elongation counts.
     free_value: f64,
 }
@@ -317,7 +317,7 @@ impl ForceLaw for FormulaSpring {
 /// A damper by an expression: f(ẋ, x − x₀, x).
 #[derive(Debug)]
 struct FormulaDamper {
-    formula: Formula,
+    formula: OwnFormula,
     /// Value x₀ from which the elongation counts.
     free_value: f64,
 }

@@ -13,7 +13,7 @@ use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Control, Values};
 use crate::integrate::{Interval, Observer, ResumeError, StateError, Statistics, StepError};
 use crate::machine::sensor::SignalId;
-use crate::machine::{EventRecord, FrameMotion, InputEntry, Machine, MeasuredCoordinate};
+use crate::machine::{EventRecord, FrameMotion, Machine, MeasuredCoordinate};
 use crate::machine::{RunPlan, RunSettings, SettingsError, StepSize};
 use crate::model::ModelErrors;
 use crate::results::Channel;

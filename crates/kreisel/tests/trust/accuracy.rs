@@ -244,6 +244,16 @@ fn what_is_reported_of_few_large_steps_is_never_half_of_what_is_true() {
     }
 }
 
+/// Means over parts of large steps were sums that knew of the ends of these: they differed by more than the
+/// reactions themselves.
+#[test]
+fn means_of_reactions_are_known_better_than_reactions() {
+    for name in ["flyball-governor", "turntable-ball"] {
+        let found = run(&model(name, &[("accuracy", "1e-3")])).accuracy.unwrap();
+        assert!(found.mean_forces.error < found.forces.error, "{name}: {found:?}");
+    }
+}
+
 #[test]
 fn a_motion_that_no_steps_resolve_misses_its_accuracy_and_says_from_when_on() {
     let (_, outcome) = met("double-pendulum", 1e-3, 20.0, 1e4);

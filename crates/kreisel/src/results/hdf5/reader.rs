@@ -32,12 +32,12 @@ pub(crate) enum ReadFault {
 
 use ReadFault::Form;
 
-type Outcome<T> = Result<T, ReadFault>;
+type Fallible<T> = Result<T, ReadFault>;
 
 /// A file that is read.
 #[derive(Debug)]
-pub(crate) struct Hdf5Reader {
-    file: File,
+pub(crate) struct Hdf5Reader<R = File> {
+    file: R,
     size: u64,
     root: u64,
 }
@@ -59,9 +59,9 @@ fn whole(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-impl Hdf5Reader {
+impl<R: Read + Seek> Hdf5Reader<R> {
     /// Reads the superblock.
-    pub fn new(mut file: File) -> Outcome<Self> {
+    pub fn new(mut file: R) -> Fallible<Self> {
         let size = file.seek(SeekFrom::End(0))?;
         let mut reader = Self { file, size, root: 0 };
         let block = reader.bytes(0, SUPERBLOCK_SIZE as u64)?;
@@ -75,7 +75,7 @@ impl Hdf5Reader {
     }
 
     /// A table by its path, such as `nodes/position`.
-    pub fn table(&mut self, path: &str) -> Outcome<FloatTable> {
+    pub fn table(&mut self, path: &str) -> Fallible<FloatTable> {
         let mut address = self.root;
         for name in path.split('/') {
             address = self.member(address, name)?.ok_or_else(|| ReadFault::Missing(path.to_owned()))?;
@@ -115,7 +115,7 @@ impl Hdf5Reader {
     }
 
     /// Some rows of a table, one after the other.
-    pub fn rows(&mut self, table: &FloatTable, start: u64, count: u64) -> Outcome<Vec<f64>> {
+    pub fn rows(&mut self, table: &FloatTable, start: u64, count: u64) -> Fallible<Vec<f64>> {
         let end =
             start.checked_add(count).filter(|end| *end <= table.rows).ok_or(Form("rows beyond the end"))?;
         let mut numbers = Vec::with_capacity((count * table.columns) as usize);
@@ -132,7 +132,7 @@ impl Hdf5Reader {
     }
 
     /// Bytes of the file.
-    fn bytes(&mut self, address: u64, length: u64) -> Outcome<Vec<u8>> {
+    fn bytes(&mut self, address: u64, length: u64) -> Fallible<Vec<u8>> {
         if address.checked_add(length).is_none_or(|end| end > self.size) {
             return Err(Form("an address beyond its end"));
         }
@@ -143,7 +143,7 @@ impl Hdf5Reader {
     }
 
     /// Kinds and contents of the messages of an object (IV.A.1.a).
-    fn messages(&mut self, address: u64) -> Outcome<Vec<(u16, Vec<u8>)>> {
+    fn messages(&mut self, address: u64) -> Fallible<Vec<(u16, Vec<u8>)>> {
         let prefix = self.bytes(address, HEADER_PREFIX as u64)?;
         if prefix[..2] != [1, 0] {
             return Err(Form("the header of an object"));
@@ -168,7 +168,7 @@ impl Hdf5Reader {
     }
 
     /// Where the member of a group is (III.B, III.C and III.D).
-    fn member(&mut self, group: u64, name: &str) -> Outcome<Option<u64>> {
+    fn member(&mut self, group: u64, name: &str) -> Fallible<Option<u64>> {
         let messages = self.messages(group)?;
         let table = messages.iter().find(|(kind, _)| *kind == SYMBOL_TABLE).map(|(_, content)| content);
         let Some(table) = table.filter(|content| content.len() >= 16) else { return Err(Form("a group")) };
@@ -203,7 +203,7 @@ impl Hdf5Reader {
     }
 
     /// The level of a node of an index; its leaves have 0.
-    fn level(&mut self, node: u64) -> Outcome<usize> {
+    fn level(&mut self, node: u64) -> Fallible<usize> {
         match *self.bytes(node, 6)? {
             [b'T', b'R', b'E', b'E', 1, level] if usize::from(level) < MAX_LEVELS => Ok(level.into()),
             _ => Err(Form("the index of a table")),
@@ -211,7 +211,7 @@ impl Hdf5Reader {
     }
 
     /// Finds the chunks below a node, in order, until there are as many as the table has (III.A.1).
-    fn walk(&mut self, node: u64, level: usize, tree: &mut Walk) -> Outcome<()> {
+    fn walk(&mut self, node: u64, level: usize, tree: &mut Walk) -> Fallible<()> {
         if self.level(node)? != level {
             return Err(Form("the index of a table"));
         }
