@@ -170,7 +170,7 @@ fn results_that_are_links_are_not_read() {
 fn a_run_does_not_go_on_with_links() {
     let ready = place();
     // A limit on the size of files (blocks of 512 bytes) ends it after some checkpoints, as a full disk would.
-    let run = "ulimit -f 3000; exec \"$0\" run m.toml --quiet --no-report --out out --end-time 50 --checkpoint 50steps";
+    let run = "ulimit -f 3000; exec \"$0\" run m.toml --quiet --no-report --out out --end-time 4 --checkpoint 50steps";
     let program = env!("CARGO_BIN_EXE_kreisel");
     let ended = Command::new("sh").args(["-c", run, program]).current_dir(ready.path()).output().unwrap();
     assert!(!ended.status.success());
