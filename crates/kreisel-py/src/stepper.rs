@@ -56,6 +56,9 @@ impl State {
     }
 }
 
+/// What makes a stepper again, and its arguments.
+type Pickled<'py> = (Bound<'py, PyAny>, (Py<PyTuple>, State));
+
 /// A machine under way, for control and co-simulation: set inputs, advance, read signals.
 ///
 /// `stepper["motor"] = 2.0` sets an input, `stepper.advance()` takes one step, `stepper["shaft.angle-rate"]`
@@ -320,7 +323,7 @@ impl Stepper {
         self.copy(py)
     }
 
-    fn __reduce__<'py>(&mut self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Py<PyTuple>, State))> {
+    fn __reduce__<'py>(&mut self, py: Python<'py>) -> PyResult<Pickled<'py>> {
         let again = py.import("kreisel._kreisel")?.getattr("_stepper_at")?;
         Ok((again, (self.recipe.clone_ref(py), self.state())))
     }
