@@ -108,13 +108,11 @@ impl<'a> ResultFiles<'a> {
     /// A page that cannot be made is a note in the summary, not a reason to lose the numbers.
     pub fn finish(mut self, summary: &mut RunSummary, with_report: bool) -> Result<Vec<PathBuf>, WriteError> {
         self.all().try_for_each(Sink::finish)?;
-        let Self { mut folder, outputs, also } = self;
+        let Self { folder, outputs, also } = self;
         drop(outputs);
         also.map_or(Ok(()), |sink| sink.release()?.finish())?;
         #[cfg(feature = "report")]
-        if with_report {
-            add_page(&mut folder, summary)?;
-        }
+        let folder = if with_report { with_page(folder, summary)? } else { folder };
         #[cfg(not(feature = "report"))]
         let _ = with_report;
         folder.finish(summary)
@@ -126,21 +124,21 @@ fn begin(folder: &mut OutputFolder, output: &OutputEntry, name: &str, contents: 
     (output.begin)(OutputFile { file, path: &path, contents })
 }
 
-/// Adds the page of what was computed.
+/// The folder with the page of what was computed in it.
 #[cfg(feature = "report")]
-fn add_page(folder: &mut OutputFolder, summary: &mut RunSummary) -> Result<(), WriteError> {
+fn with_page(mut folder: OutputFolder, summary: &mut RunSummary) -> Result<OutputFolder, WriteError> {
     let (file, made) = match folder.computation() {
-        Computation::Static => (report::STATIC_FILE, static_page(folder, summary)),
-        _ => (report::FILE, page(folder, summary)),
+        Computation::Static => (report::STATIC_FILE, static_page(&folder, summary)),
+        _ => (report::FILE, page(&folder, summary)),
     };
     match made {
-        Ok(page) => write_text(folder, file, &page),
+        Ok(page) => write_text(&mut folder, file, &page)?,
         Err(error) => {
             let text = format!("no report was made: {error}");
             summary.add_notes([&Note::new(NoteKind::NoReport, text)]);
-            Ok(())
         }
     }
+    Ok(folder)
 }
 
 #[cfg(feature = "report")]
