@@ -3,7 +3,7 @@
 use crate::error;
 use crate::function::{Failure, Held};
 use crate::run::{Interrupt, no_signal};
-use kreisel::machine::{FrameMotion, Machine};
+use kreisel::machine::{Machine, MovingFrame};
 use kreisel::results::Channel;
 use kreisel::run::{RunEnding, StepperState, StepperStateError};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
@@ -370,7 +370,7 @@ impl Stepper {
         &self,
         py: Python<'_>,
         names: &[String],
-        numbers: impl Fn(&FrameMotion) -> [f64; N],
+        numbers: impl Fn(&MovingFrame) -> [f64; N],
     ) -> PyResult<Py<PyArray2<f64>>> {
         let rows = names.iter().map(|name| {
             let motion = self.stepper.frame_motion(name);

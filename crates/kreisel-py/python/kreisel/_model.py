@@ -389,8 +389,8 @@ class Model(Parts):
         ['hinge.angle']
         >>> dynamics.mass_matrix([0.3]).round(12)  # 0.1 + 2 · 0.5²
         array([[0.6]])
-        >>> dynamics.inverse([0.0], [0.0], [0.0]).round(4)  # holds the weight at the horizontal
-        array([-9.8067])
+        >>> dynamics.inverse([0.0], [0.0], [0.0]).round(2)  # holds the weight at the horizontal
+        array([-9.81])
         """
         return Dynamics(self, coordinates)
 

@@ -187,9 +187,14 @@ pub struct NamedFrame {
     pub offset: Pose,
 }
 
+/// A name that is none of a frame, in words.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{0}")]
+pub struct UnknownFrame(pub String);
+
 /// Where a frame is and how it moves.
 #[derive(Clone, Copy, Debug)]
-pub struct FrameMotion {
+pub struct MovingFrame {
     /// Pose in the world.
     pub pose: Pose,
     /// Angular velocity in world axes.
@@ -200,10 +205,10 @@ pub struct FrameMotion {
 
 impl NamedFrame {
     /// Its motion at a point.
-    pub fn motion(&self, system: &System, at: &Point) -> FrameMotion {
+    pub fn motion(&self, system: &System, at: &Point) -> MovingFrame {
         let rest = NodeMotion::at_rest(Pose::identity());
         let node = self.node.map_or(rest, |node| system.motion(node, at));
-        FrameMotion {
+        MovingFrame {
             pose: node.pose.compose(&self.offset),
             angular_velocity: node.rotation * node.angular_velocity(),
             velocity: node.point_velocity(&self.offset.position),

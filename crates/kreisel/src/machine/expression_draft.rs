@@ -33,7 +33,8 @@ fn source(name: &str, builder: &MachineBuilder) -> Option<ExpressionInput> {
         return Some(ExpressionInput::Time);
     }
     let Some(function) = builder.signals().function_named(name) else {
-        return input(name, builder).map(|input| ExpressionInput::Signal(Box::new(input.sensor), input.component));
+        return input(name, builder)
+            .map(|input| ExpressionInput::Signal(Box::new(input.sensor), input.component));
     };
     let arguments = function.arguments.iter().filter_map(|argument| source(&argument.name, builder));
     Some(ExpressionInput::Call(std::sync::Arc::clone(&function.function), arguments.collect()))

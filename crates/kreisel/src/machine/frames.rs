@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::beam::{BeamEntry, Station};
-use super::entry::{Attachment, BodyEntry, JointEntry, MeasuredCoordinate, NamedFrame};
+use super::entry::{Attachment, BodyEntry, JointEntry, MeasuredCoordinate, NamedFrame, UnknownFrame};
 use crate::kinematics::{Frame, NodeId, NodeMotion, Relative};
 use crate::lie::{Group, Matrix3, Pose, Vector3};
 use crate::model::error::ModelError;
@@ -201,9 +201,10 @@ impl Frames {
     }
 
     /// The frame of a name: of a body, a marker, a node of a beam or the ground.
-    pub fn frame(&self, name: &str) -> Result<NamedFrame, ModelError> {
+    pub fn frame(&self, name: &str) -> Result<NamedFrame, UnknownFrame> {
         let reference = Reference { name: name.to_string(), place: Place::default() };
-        let Attachment { node, marker, .. } = self.attachment(&reference)?;
+        let Attachment { node, marker, .. } =
+            self.attachment(&reference).map_err(|error| UnknownFrame(error.to_string()))?;
         Ok(NamedFrame { node, offset: marker.unwrap_or_default() })
     }
 

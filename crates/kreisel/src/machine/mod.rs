@@ -36,8 +36,8 @@ pub use balance::EnergyBalance;
 pub use builder::{MachineBuilder, PartEntry, placement};
 pub(crate) use builder::{STANDARD_GRAVITY, build};
 pub use entry::{
-    Attachment, BodyEntry, FrameMotion, FrictionForm, FunctionEntry, Functions, InputEntry, JointEntry,
-    MeasuredCoordinate, NamedFrame, StateSignal,
+    Attachment, BodyEntry, FrictionForm, FunctionEntry, Functions, InputEntry, JointEntry,
+    MeasuredCoordinate, MovingFrame, NamedFrame, StateSignal, UnknownFrame,
 };
 pub use event::{Direction, Event, EventRecord};
 pub use event_draft::EventDraft;

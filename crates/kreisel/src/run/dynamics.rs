@@ -15,9 +15,7 @@ use crate::constrained::{
 };
 use crate::dae::{Dae, Initial, Point, Values, Wanted, ask};
 use crate::kinematics::{Energies, NodeId};
-use crate::machine::{FrameMotion, InputEntry, LedMachine, Machine, NamedFrame};
-use crate::solve::block::BlockMatrix;
-use crate::system::System;
+use crate::machine::{InputEntry, LedMachine, Machine, MovingFrame, NamedFrame};
 
 /// A machine whose joints stand and move as the caller says.
 ///
@@ -339,7 +337,7 @@ impl<'d> Evaluator<'d> {
         let mut multipliers = vec![0.0; led.shape().constraint_count()];
         multipliers[first..].copy_from_slice(forces);
         let mut push = vec![0.0; led.shape().velocity_count()];
-        self.gradient_of(led).transpose_multiply_add(1.0, &multipliers, &mut push);
+        At::new(led, &self.values).gradient().transpose_multiply_add(1.0, &multipliers, &mut push);
         let system = Led {
             dae: machine,
             first,
@@ -365,18 +363,12 @@ impl<'d> Evaluator<'d> {
         Ok(self.coordinate_accelerations())
     }
 
-    fn gradient_of(&self, system: &System) -> BlockMatrix {
-        let mut gradient = BlockMatrix::zeros(system.couplings(Some(&self.values.memory)).constraint_node);
-        system.gradient(&self.values.point(), &mut gradient);
-        gradient
-    }
-
     /// Accelerations of the coordinates along those of the machine.
     fn coordinate_accelerations(&self) -> Vec<f64> {
         let (system, first) = (self.dynamics.led.system(), self.dynamics.led.first_row());
         let mut rows = vec![0.0; system.shape().constraint_count()];
         ask(system, &self.values.point(), Wanted { curvature: Some(&mut rows), ..Wanted::default() });
-        self.gradient_of(system).multiply_add(1.0, &self.values.acceleration, &mut rows);
+        At::new(system, &self.values).gradient().multiply_add(1.0, &self.values.acceleration, &mut rows);
         rows.split_off(first)
     }
 
@@ -411,7 +403,7 @@ impl<'d> Evaluator<'d> {
     }
 
     /// How a frame stands and moves.
-    pub fn frame_motion(&self, frame: &NamedFrame) -> FrameMotion {
+    pub fn frame_motion(&self, frame: &NamedFrame) -> MovingFrame {
         frame.motion(self.dynamics.led.system(), &self.values.point())
     }
 
@@ -427,7 +419,7 @@ impl<'d> Evaluator<'d> {
 
     /// Gradient of the machine's constraints by all velocity coordinates of the bodies.
     pub fn constraint_jacobian(&self) -> DMatrix<f64> {
-        let gradient = self.gradient_of(self.dynamics.led.system()).to_dense();
+        let gradient = At::new(self.dynamics.led.system(), &self.values).gradient().to_dense();
         gradient.rows(0, self.dynamics.led.first_row()).into_owned()
     }
 

@@ -13,9 +13,8 @@ use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Control, Values};
 use crate::integrate::{Interval, Observer, ResumeError, StateError, Statistics, StepError};
 use crate::machine::sensor::SignalId;
-use crate::machine::{EventRecord, FrameMotion, Machine, MeasuredCoordinate};
+use crate::machine::{EventRecord, Machine, MeasuredCoordinate, MovingFrame, UnknownFrame};
 use crate::machine::{RunPlan, RunSettings, SettingsError, StepSize};
-use crate::model::ModelErrors;
 use crate::results::Channel;
 
 /// A run with what its sensors need of the past.
@@ -70,7 +69,7 @@ pub struct Stepper {
     owned: Owned,
     plan: RunPlan,
     /// What its states belong to.
-    identity: Identity,
+    identity: StateOrigin,
     /// Where it started.
     start: StepperState,
     signals: HashMap<String, SignalId>,
@@ -284,7 +283,7 @@ impl Stepper {
     }
 
     /// Motion of the frame of a body, a marker or a node of a beam at the last accepted step.
-    pub fn frame_motion(&self, name: &str) -> Result<FrameMotion, ModelErrors> {
+    pub fn frame_motion(&self, name: &str) -> Result<MovingFrame, UnknownFrame> {
         let frame = self.machine().frames().frame(name)?;
         Ok(self.owned.with_dependent(|machine, moving| {
             frame.motion(machine.system(), &moving.run.integration().values().point())
@@ -315,7 +314,7 @@ impl Stepper {
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepperState {
     time: f64,
-    identity: Identity,
+    identity: StateOrigin,
     window: Vec<u8>,
     run: Vec<u8>,
     recorder: Vec<u8>,
@@ -323,16 +322,16 @@ pub struct StepperState {
 
 /// What a state belongs to, each as a hash.
 #[derive(Clone, Debug, PartialEq)]
-struct Identity([[u8; HASH]; 4]);
+struct StateOrigin([[u8; HASH]; 4]);
 
-/// What the parts of an [`Identity`] are.
+/// What the parts of an [`StateOrigin`] are.
 const PARTS: [&str; 4] = ["version of Kreisel", "model", "value of a parameter", "setting"];
 const HASH: usize = 32;
 const MAGIC: &[u8; 8] = b"KREISELT";
 /// Raised with every change of the format.
 const VERSION: u32 = 1;
 
-impl Identity {
+impl StateOrigin {
     /// What differs from another one.
     fn difference(&self, other: &Self) -> Option<&'static str> {
         let parts = self.0.iter().zip(&other.0).zip(PARTS);
@@ -341,10 +340,10 @@ impl Identity {
 }
 
 /// What states of a machine belong to.
-fn identity(machine: &Machine, plan: &RunPlan) -> Identity {
+fn identity(machine: &Machine, plan: &RunPlan) -> StateOrigin {
     let hash = |text: String| Sha256::digest(text.as_bytes()).into();
     let texts: Vec<&str> = machine.sources().iter().map(|source| source.sha256.as_str()).collect();
-    Identity([
+    StateOrigin([
         hash(env!("CARGO_PKG_VERSION").to_owned()),
         hash(texts.join(" ")),
         hash(format!("{:?}", machine.parameters())),
@@ -353,7 +352,7 @@ fn identity(machine: &Machine, plan: &RunPlan) -> Identity {
 }
 
 /// The state of a run.
-fn saved(owned: &mut Owned, identity: &Identity) -> StepperState {
+fn saved(owned: &mut Owned, identity: &StateOrigin) -> StepperState {
     let identity = identity.clone();
     owned.with_dependent_mut(|_, Moving { run, recorder }| {
         let [mut window, mut saved, mut sums] = [(); 3].map(|()| Writer::default());
@@ -397,7 +396,7 @@ impl StepperState {
         }
         let mut reader = Reader(content.get(MAGIC.len() + 4..).ok_or(StateError::Damaged)?);
         let time = reader.number()?;
-        let mut identity = Identity([[0; HASH]; 4]);
+        let mut identity = StateOrigin([[0; HASH]; 4]);
         for part in &mut identity.0 {
             *part = reader.bytes()?;
         }
