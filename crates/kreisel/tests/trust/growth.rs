@@ -180,6 +180,9 @@ fn many_parts(kind: &str, sample: &str, count: usize) -> String {
 /// Kinds of which there is one, or which are given once from outside.
 const ONCE: [&str; 3] = ["simulation", "gravity", "function"];
 
+/// What grows, how many of it there are at first, and the model with so many.
+type Family<'a> = (&'static str, usize, &'a dyn Fn(usize) -> String);
+
 #[test]
 #[ignore = "minutes: `cargo xtask soak`"]
 fn every_kind_of_part_takes_work_linear_in_its_number() {
@@ -190,7 +193,7 @@ fn every_kind_of_part_takes_work_linear_in_its_number() {
             continue;
         }
         // Machines side by side, and parts on one machine: joints of two bodies have a limit of a hundred.
-        let shapes: [(&str, usize, &dyn Fn(usize) -> String); 2] = [
+        let shapes: [Family; 2] = [
             ("machines", 60, &|count| many_machines(entry.sample, count)),
             ("parts of one machine", 25, &|count| many_parts(kind, entry.sample, count)),
         ];
