@@ -251,8 +251,13 @@ class Parts:
         mass: Number | None = None,
         inertia: Numbers | Rows | None = None,
         density: Number | None = None,
+        centre_of_mass: Numbers | None = None,
+        lumps: Sequence[Table] | None = None,
         massless: bool | None = None,
         shape: Table | None = None,
+        shapes: Sequence[Table] | None = None,
+        colour: str | None = None,
+        visible: bool | None = None,
         position: Numbers | None = None,
         orientation: Table | None = None,
         velocity: Numbers | None = None,
@@ -264,11 +269,15 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """A rigid body; its frame stands at the centre of mass. It needs `mass` and `inertia`, or a `shape` with `density` or `mass`, or is `massless`.
+        """A rigid body. It needs `mass` and `inertia`, or a `shape` or `shapes` with `density` or `mass`, or is `massless`; `lumps` add to these. Its origin, from which `position`, markers, shapes and lumps count, is the centre of mass of what `mass`, `inertia` and `shape` say; with `shapes` it is where they count from, with `centre-of-mass` where that counts from. Then the marker `origin` stands there, and the centre of mass follows. Sensors of the body show the centre of mass.
 
         - `mass` [kg]: Mass.
-        - `inertia` [kg*m^2]: Inertia about the centre of mass in body axes: xx, yy, zz; or xx, yy, zz, xy, xz, yz (`[2, 3, 4, 0.1, 0, -0.2]`), the last three as in the matrix, so that products of inertia ∫xy dm come with a minus; or the rows of the matrix. That of the shape, filled evenly, if not given.
-        - `density` [kg/m^3]: Density of the shape, in place of `mass` and `inertia`.
+        - `inertia` [kg*m^2]: Inertia about the centre of mass (without `lumps`) in body axes: xx, yy, zz; or xx, yy, zz, xy, xz, yz (`[2, 3, 4, 0.1, 0, -0.2]`), the last three as in the matrix, so that products of inertia ∫xy dm come with a minus; or the rows of the matrix. That of the shape, filled evenly, if not given.
+        - `density` [kg/m^3]: Density of the shape or shapes, in place of `mass` and `inertia`.
+        - `centre_of_mass` [m]: Where the centre of mass of `mass` and `inertia` stands, from the origin of the body in body axes; at the origin if not given.
+        - `lumps`: Masses in points that move with the body; they add to its mass and inertia.
+          - `mass` [kg]: Mass.
+          - `position` [m]: Position from the origin of the body, in body axes. Default: `[0, 0, 0]`.
         - `massless`: Whether the body has no inertia at all, such as the cross of a universal joint; joints must hold it in every direction. Default: `false`.
         - `shape`: What the body looks like, and what it weighs unless `inertia` is given.
           - `kind`: What it is; the axis of a cylinder, capsule, cone or frustum is z.
@@ -280,7 +289,25 @@ class Parts:
           - `unit` [m]: Unit of length of an STL file. Default: `1`.
           - `position` [m]: Where the shape's centroid stands in body axes, if the body has its own `inertia`; the centre of mass otherwise.
           - `orientation`: Rotation from the shape's axes to body axes.
-        - `position` [m]: Initial position of the centre of mass; a guess, which assembly may change, if not given. Default: `[0, 0, 0]`.
+          - `colour`: Colour in pictures: `"#3465a4"` (red, green and blue), or `black`, `white`, `grey`, `silver`, `red`, `orange`, `yellow`, `green`, `teal`, `blue`, `purple`, `brown`; one that tells bodies apart if not given.
+          - `visible`: Whether it is drawn; what it weighs stays. Default: `true`.
+        - `shapes`: Several shapes, each with its own place, density and colour, in place of `shape`; masses and inertias add up. With `inertia` they are for pictures. With the `mass` of the body alone they share it evenly by volume.
+          - `kind`: What it is; the axis of a cylinder, capsule, cone or frustum is z.
+          - `radius` [m]: Radius of a sphere, cylinder, capsule or of the base of a cone.
+          - `radii` [m]: Radii of a frustum: at its base and, `length` further along z, at its top.
+          - `size` [m]: Full edge lengths of a box along x, y and z.
+          - `length` [m]: Length of a cylinder, height of a cone or frustum; of a capsule the part between its half spheres.
+          - `file`: STL file (text or binary) of a closed surface, in the folder of the model or below.
+          - `unit` [m]: Unit of length of an STL file. Default: `1`.
+          - `position` [m]: Where the shape's own origin stands, from the origin of the body in body axes: the centre of a sphere, box, cylinder or capsule, the middle of the base of a cone or frustum, the origin of an STL file. Default: `[0, 0, 0]`.
+          - `orientation`: Rotation from the shape's axes to body axes.
+          - `density` [kg/m^3]: Density of this shape; that of the body if neither it nor `mass` is given.
+          - `mass` [kg]: Mass of this shape, in place of its density.
+          - `colour`: Colour in pictures: `"#3465a4"` (red, green and blue), or `black`, `white`, `grey`, `silver`, `red`, `orange`, `yellow`, `green`, `teal`, `blue`, `purple`, `brown`; one that tells bodies apart if not given.
+          - `visible`: Whether it is drawn; what it weighs stays. Default: `true`.
+        - `colour`: Colour in pictures: `"#3465a4"` (red, green and blue), or `black`, `white`, `grey`, `silver`, `red`, `orange`, `yellow`, `green`, `teal`, `blue`, `purple`, `brown`; one that tells bodies apart if not given.
+        - `visible`: Whether it is drawn; what it weighs stays. Default: `true`.
+        - `position` [m]: Initial position of the body's origin, which is the centre of mass unless `shapes`, `lumps` or `centre-of-mass` say otherwise; a guess, which assembly may change, if not given. Default: `[0, 0, 0]`.
         - `orientation`: Initial rotation from body axes to world axes; a guess if not given.
         - `velocity` [m/s]: Initial velocity of the centre of mass; what the joints and the stated velocities ask for if not given, zero where they ask for nothing.
         - `angular_velocity` [rad/s]: Initial angular velocity; likewise if not given.
@@ -289,7 +316,7 @@ class Parts:
         - `group`: Lie group of the body; that of the simulation if not given.
         - `markers`: Named frames on the body.
           - `name`: Name of the marker; it is referred to as `body.marker`.
-          - `position` [m]: Position in body axes. Default: `[0, 0, 0]`.
+          - `position` [m]: Position from the origin of the body, in body axes. Default: `[0, 0, 0]`.
           - `orientation`: Rotation from marker axes to body axes.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
@@ -299,8 +326,13 @@ class Parts:
             "mass": mass,
             "inertia": inertia,
             "density": density,
+            "centre-of-mass": centre_of_mass,
+            "lumps": lumps,
             "massless": massless,
             "shape": shape,
+            "shapes": shapes,
+            "colour": colour,
+            "visible": visible,
             "position": position,
             "orientation": orientation,
             "velocity": velocity,
@@ -322,6 +354,8 @@ class Parts:
         position: Numbers | None = None,
         velocity: Numbers | None = None,
         fixed: bool | None = None,
+        colour: str | None = None,
+        visible: bool | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
@@ -331,6 +365,8 @@ class Parts:
         - `position` [m]: Initial position; a guess, which assembly may change, if not given. Default: `[0, 0, 0]`.
         - `velocity` [m/s]: Initial velocity in world axes; what the joints and the stated velocities ask for if not given, zero where they ask for nothing.
         - `fixed`: Whether assembly must leave the initial position, and the velocity if it is given, exactly as they are. Default: `false`.
+        - `colour`: Colour in pictures: `"#3465a4"` (red, green and blue), or `black`, `white`, `grey`, `silver`, `red`, `orange`, `yellow`, `green`, `teal`, `blue`, `purple`, `brown`; one that tells bodies apart if not given.
+        - `visible`: Whether it is drawn; what it weighs stays. Default: `true`.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
         """
@@ -340,6 +376,8 @@ class Parts:
             "position": position,
             "velocity": velocity,
             "fixed": fixed,
+            "colour": colour,
+            "visible": visible,
             "repeat": repeat,
             "when": when,
         }
@@ -359,7 +397,7 @@ class Parts:
         """A named frame on a body or on the ground; other parts refer to it as `body.marker` or `ground.marker`.
 
         - `body`: The body that carries it, or `ground`. Default: `"ground"`.
-        - `position` [m]: Position, in the axes that `axes` names. Default: `[0, 0, 0]`.
+        - `position` [m]: Position, in the axes that `axes` names: from the origin of the body, or of the world. Default: `[0, 0, 0]`.
         - `orientation`: Rotation from marker axes to the axes that `axes` names.
         - `axes`: Axes of `position` and `orientation`: those of the body, or the world at the initial configuration. Default: `"body"`.
         - `repeat`: Makes this many of it; `i` counts them from 0.
@@ -1106,12 +1144,12 @@ class Parts:
         damping: Number | None = None,
         free_length: Number | None = None,
         preload: Number | None = None,
-        force: Table | None = None,
-        damping_force: Table | None = None,
+        force: Law | None = None,
+        damping_force: Law | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """A spring and damper along the line between two points, or along the displacement of a joint; it pulls with stiffness × elongation + damping × rate + preload. Measures this `force` and, between points, its `length` and `length-rate`, for short `rate`.
+        """A spring and damper along the line between two points, or along the displacement of a joint; it pulls with stiffness × elongation + damping × rate + preload, or by expressions or curves of these. Measures this `force` and, between points, its `length` and `length-rate`, for short `rate`.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; without a marker and `points` it ends at the centre of mass, on the ground at the origin.
         - `points` [m]: The two ends, in the world at the initial configuration, in place of markers.
@@ -1120,8 +1158,8 @@ class Parts:
         - `damping` [N*s/m]: Damping of a linear damper.
         - `free_length` [m]: Length, or displacement of the joint, from which the elongation counts; the initial one if not given.
         - `preload` [N]: Force with which it pulls at the free length.
-        - `force`: Pulling force over the elongation, in place of `stiffness`: `{ points = [[-0.01, -200], [0, 0], [0.01, 300]] }`. A natural cubic spline runs through the points, which may swing beyond them where they turn sharply; `interpolation = "linear"` joins them by straight lines. Outside the force keeps its last value, with `outside = "continue"` its last slope.
-        - `damping_force`: Pulling force over the rate of the length, in place of `damping`.
+        - `force`: Pulling force over the elongation, in place of `stiffness`: an expression of `elongation` and `length` (or displacement of the joint) such as `"2e4*elongation + 5e6*elongation^3"`, or `{ points = [[-0.01, -200], [0, 0], [0.01, 300]] }`. A natural cubic spline runs through the points, which may swing beyond them where they turn sharply; `interpolation = "linear"` joins them by straight lines. Outside the force keeps its last value, with `outside = "continue"` its last slope.
+        - `damping_force`: Pulling force over the rate of the length, in place of `damping`: a curve, or an expression of `rate`, `elongation` and `length` such as `"800*rate*(1 + elongation/0.1)"`. All of it is lost.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
         """
@@ -1150,8 +1188,8 @@ class Parts:
         damping: Number | None = None,
         free_angle: Number | None = None,
         preload: Number | None = None,
-        torque: Table | None = None,
-        damping_torque: Table | None = None,
+        torque: Law | None = None,
+        damping_torque: Law | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
@@ -1162,8 +1200,8 @@ class Parts:
         - `damping` [Nm*s/rad]: Damping of a linear damper.
         - `free_angle` [rad]: Angle from which the deflection counts, full turns included; the initial one if not given.
         - `preload` [Nm]: Torque against the angle at the free angle.
-        - `torque`: Torque against the angle over the deflection, in place of `stiffness`.
-        - `damping_torque`: Torque against the angle over its rate, in place of `damping`.
+        - `torque`: Torque against the angle over the deflection, in place of `stiffness`: a curve, or an expression of `deflection` and `angle` such as `"30*sin(deflection)"`.
+        - `damping_torque`: Torque against the angle over its rate, in place of `damping`: a curve, or an expression of `rate`, `deflection` and `angle`. All of it is lost.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
         """
@@ -1473,8 +1511,8 @@ class Parts:
         name: str | None = None,
         *,
         joint: str,
-        force: Number | None = None,
-        torque: Number | None = None,
+        force: Law | None = None,
+        torque: Law | None = None,
         friction: Number | None = None,
         radius: Number | None = None,
         bearing_length: Number | None = None,
@@ -1493,8 +1531,8 @@ class Parts:
         """Coulomb friction in a joint, made smooth around rest: force × tanh(speed / transition speed) against a displacement, or torque × tanh(rate / transition rate) against an angle. The force or torque is given, or follows from a coefficient of `friction` and the force that the joint transmits: in a prismatic, revolute or spherical joint. Then the laws of contacts are at hand, with static friction and bristles. Measures the `force` or `torque` against the motion; in a spherical joint the vector of the `torque` on the second body, in world axes.
 
         - `joint`: The joint in which it acts; with the coordinate after a dot (`table.x`) where several would do.
-        - `force` [N]: Force of sliding, against a displacement.
-        - `torque` [Nm]: Torque of sliding, against an angle.
+        - `force`: Force of sliding, against a displacement: a number, an expression of `speed` (never negative) such as `"20 + 15*exp(-speed/0.02)"`, or a curve over it.
+        - `torque`: Torque of sliding, against an angle: likewise, over the angular `speed`.
         - `friction`: Coefficient of friction, times the force that the joint transmits.
         - `radius` [m]: Radius of the pin or ball at which the coefficient of friction acts, in a revolute or spherical joint.
         - `bearing_length` [m]: Length of the bearing, which takes a moment as two forces at its ends; without it moments do not press.
@@ -1794,16 +1832,18 @@ class Parts:
         of: str | None = None,
         relative_to: str | None = None,
         axes: str | None = None,
+        unit: str | None = None,
         side: Literal["larger", "before", "after"] | None = None,
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
         """A quantity to be recorded. Without a name its signals are called after what it measures: `top.tip.velocity.x`.
 
-        - `quantity`: What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `strain`, `force`, `torque`, `displacement`, `rotation` (strain, force and torque in section axes, the others from its initial place). Of a joint: its coordinates and rates such as `angle` and `angle-rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of a spring-damper, joint force, end stop or friction in a joint: its `force` along a displacement or `torque` about an angle; of a spring-damper between points also `length` and `length-rate`. Of a bushing: `force` and `torque` on its second body. Of a force, joint force or drive: its `power`. Of a body also its `momentum`, and its `angular-momentum` about its centre of mass. Of the machine: `energy`, `constraint`, `solver`, `momentum`, `angular-momentum` (the solver: step size, Newton iterations and steps taken back since the last record; the angular momentum: about the origin of the world).
+        - `quantity`: What is measured. Of a body or marker: `position`, `orientation`, `rotation-vector`, `angle-x`, `angle-y`, `angle-z`, `velocity`, `angular-velocity`, `acceleration`, `angular-acceleration`. Of a section of a beam (`beam.end`, `beam.at-0.5`) also `strain`, `force`, `torque`, `displacement`, `rotation` (strain, force and torque in section axes, the others from its initial place). Of a joint: its coordinates and rates such as `angle` and `angle-rate`, `force`, `torque`. Of a contact: `force` on its second body, `normal-force`, `depth`. Of a contact group: `contacts` (how many pairs touch), `normal-force` (the sum of all), `depth` (the largest). Of a spring-damper, joint force, end stop or friction in a joint: its `force` along a displacement or `torque` about an angle; of a spring-damper between points also `length` and `length-rate`. Of a bushing: `force` and `torque` on its second body. Of a force, joint force or drive: its `power`. `angle-x` of a body or marker is the angle by which it has turned about the x axis of `relative-to`, full turns counted (that of its y axis in the plane across). Of a body also its `momentum`, and its `angular-momentum` about its centre of mass. Of the machine: `energy`, `constraint`, `solver`, `momentum`, `angular-momentum` (the solver: step size, Newton iterations and steps taken back since the last record; the angular momentum: about the origin of the world). Without `of` also the name of an expression of `[expressions]`.
         - `of`: The body, marker (`top.tip`), joint, drive, force or other part that is measured; nothing for quantities of the machine.
         - `relative_to`: Body or marker from which a motion is observed; the ground if not given.
         - `axes`: Axes of the components: `world`, `joint` for reactions, or those of a body or marker; those of `relative-to` if not given.
+        - `unit`: Of a named expression: the unit of its value in tables and plots, a base unit such as `N*m`; `1` if not given.
         - `side`: Of `strain`, `force` and `torque` at a node of a beam: on which side of it. What acts on the node makes the two differ; the larger one is shown if nothing is said. Default: `"larger"`.
         - `repeat`: Makes this many of it; `i` counts them from 0.
         - `when`: Condition: it exists only if this is not 0.
@@ -1814,6 +1854,7 @@ class Parts:
             "of": of,
             "relative-to": relative_to,
             "axes": axes,
+            "unit": unit,
             "side": side,
             "repeat": repeat,
             "when": when,
