@@ -395,7 +395,7 @@ const STARTS: &[(&str, &str, &str, &str)] = &[
     ("a first step without end", "", "end-time = 1\nstep = 'auto'\ninitial-step = 1e-12", "large enough"),
     ("a step that is lost", "", "start-time = 1e9\nend-time = 1000000001\nstep = 1e-6", "large enough"),
     ("a run of no length", "", "end-time = 1e-310", "large enough"),
-    ("a run of infinite length", "", "start-time = -1e308\nend-time = 1e308", "finite"),
+    ("a run of infinite length", "", "start-time = -1e308\nend-time = 1e308", "from -1e18 to 1e18 s"),
     ("limits of steps", "", "end-time = 1\nstep = 'auto'\nmin-step = 0.1\nmax-step = 0.01", "`min-step`"),
     ("undamped", AXLE, "end-time = 1\nstep = 1e-3\nmethod = 'index3'\nspectral-radius = 1", "unstable"),
     ("no local coordinates", AXLE, "end-time = 1\nmethod = 'updated-lagrangian'", "`so3xr3`"),

@@ -46,6 +46,9 @@ const REST: f64 = 1e-6;
 const ROUNDING: f64 = 1e-5;
 /// Defects of the energy balance above this part of the energy in play are told.
 const MAX_ENERGY_LOST: f64 = 0.1;
+/// The same for energy that is gained: methods that damp may lose some, none may gain any. Speeds are 1.5 % too
+/// large then.
+const MAX_ENERGY_GAINED: f64 = 0.03;
 /// From this part on more energy came from nowhere than was ever there.
 const ENERGY_FROM_NOWHERE: f64 = 0.5;
 
@@ -254,8 +257,9 @@ impl AccuracyWatch {
     /// The doubt that an energy balance casts.
     fn energy_note(&self, extremes: &Extremes) -> Option<Note> {
         let lost = self.part_in_play(extremes.largest_energy_balance, extremes);
+        let gained = self.part_in_play(extremes.largest_energy_gain, extremes);
         // What is beyond all numbers is refused, in words of its own.
-        if lost <= MAX_ENERGY_LOST || lost.is_infinite() {
+        if lost <= MAX_ENERGY_LOST && gained <= MAX_ENERGY_GAINED || lost.is_infinite() {
             return None;
         }
         let advice = self.remedy.words();
