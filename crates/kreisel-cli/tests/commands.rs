@@ -60,10 +60,22 @@ fn prepare(folder: &Path, line: &str) {
     }
 }
 
+/// What goes on until it is stopped serves a page, and ends by Ctrl-C with the exit code for that.
+fn watches(page: &str, folder: &Path, line: &str) {
+    let output = shell(folder, &format!("timeout --preserve-status --signal=INT 10 {line}"));
+    let [said, printed] = [&output.stderr, &output.stdout].map(|text| String::from_utf8_lossy(text));
+    assert_eq!(output.status.code(), Some(130), "{page}: {line}\n{said}");
+    assert!(printed.contains("http://127.0.0.1:"), "{page}: {line}\n{printed}{said}");
+}
+
 fn run_all(page: &str, lines: &[String]) {
     let folder = place();
     for line in lines.iter().filter(|line| is_short(line)) {
         prepare(folder.path(), line);
+        if line.starts_with("kreisel watch") {
+            watches(page, folder.path(), line);
+            continue;
+        }
         let output = shell(folder.path(), line);
         let [said, printed] = [&output.stderr, &output.stdout].map(|text| String::from_utf8_lossy(text));
         assert!(output.status.success(), "{page}: {line}\n{printed}{said}");

@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   kreisel report results/heavy-top
   kreisel report results/heavy-top -o heavy-top.html
-  kreisel report results/coarse results/fine -o both.html")]
+  kreisel run swing.toml --step 1ms --out results/coarse
+  kreisel report results/heavy-top results/coarse -o both.html")]
 pub struct Report {
     /// The folder of the results; several are shown in one page
     #[arg(value_name = "DIR", required = true, num_args = 1..)]
