@@ -349,7 +349,6 @@ impl Stepper {
     /// Shows the collector of circles the functions that the machine calls.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.recipe)?;
-        visit.call(&self.recipe)?;
         // Where somebody else has the machine, too, they are not this stepper's alone.
         if Arc::strong_count(self.stepper.machine()) == 1 { self.held.traverse(&visit) } else { Ok(()) }
     }
