@@ -7,11 +7,13 @@ of the exceptions that the package promises; anything else, a dead interpreter f
 from __future__ import annotations
 
 import argparse
+import importlib
 import math
 import random
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import kreisel
@@ -101,7 +103,7 @@ def build(source: Source) -> kreisel.Model:
         if method is None:
             continue
         entries = {pick(source, KEYS): pick(source, STRANGE) for _ in range(source.below(5))}
-        attempt(lambda method=method, entries=entries: method(**entries))
+        attempt(partial(method, **entries))
     return model
 
 
@@ -161,7 +163,7 @@ def step(source: Source, stepper: kreisel.Stepper) -> None:
 def main() -> None:
     """Runs what the arguments ask for."""
     if "--atheris" in sys.argv:
-        import atheris
+        atheris: Any = importlib.import_module("atheris")
 
         arguments = [word for word in sys.argv if word != "--atheris"]
         atheris.Setup(arguments, lambda data: one(Given(data)))

@@ -85,7 +85,7 @@ def test_functions_are_called_at_times_of_the_run_only() -> None:
     model.force("air", body="bob", force=["drag", 0, 0])
     for settings in ({"step": 1e-3}, {}, {"rtol": 1e-5}, {"step": 1e-3, "method": "index3"}):
         times.clear()
-        model.simulate(end_time=0.04, **settings)  # type: ignore[arg-type]
+        model.simulate(end_time=0.04, **settings)
         assert min(times) >= 0 and max(times) <= 0.04 * (1 + 1e-12), (settings, min(times), max(times))
 
 
@@ -126,7 +126,7 @@ def test_a_step_that_is_longer_than_the_run_is_refused() -> None:
 
 def test_bytes_are_no_values() -> None:
     with pytest.raises(kreisel.ArgumentError, match="not over bytes"):
-        kreisel.sweep(hinge().parameters(length=1), {"length": b"12"}, "min(bob.position.z)", end_time=0.01)  # type: ignore[dict-item]
+        kreisel.sweep(hinge().parameters(length=1), {"length": b"12"}, "min(bob.position.z)", end_time=0.01)
 
 
 def test_files_that_cannot_be_written_raise_what_the_package_promises(tmp_path: Path) -> None:
