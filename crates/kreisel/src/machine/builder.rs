@@ -551,10 +551,30 @@ impl MachineBuilder {
     /// Records the named expressions that sensors ask for, which may use what all others show.
     fn record_expressions(&mut self) -> Result<(), ModelErrors> {
         let mut errors = ModelErrors::new();
-        let drafts = std::mem::take(&mut self.expressions).into_iter();
-        let sensors: Vec<_> = drafts.filter_map(|draft| errors.keep(draft.finish(self))).collect();
+        let mut sensors = Vec::new();
+        // The unit of what has a name already, if it is an expression.
+        let recorded = self.registries.signals.recorded().iter();
+        let mut taken: HashMap<String, Option<String>> =
+            recorded.map(|sensor| (sensor.name.clone(), None)).collect();
+        for draft in std::mem::take(&mut self.expressions) {
+            let (name, unit, place) = (draft.name.clone(), draft.unit.clone(), draft.place.clone());
+            match taken.get(&name) {
+                None => {
+                    sensors.extend(errors.keep(draft.finish(self)));
+                    taken.insert(name, Some(unit));
+                }
+                // Once more the same.
+                Some(Some(other)) if *other == unit => {}
+                Some(_) => {
+                    let what = format!("the signal `{name}`");
+                    let error =
+                        ModelError::unsuitable(what, "the only one of its name", "another one", &place);
+                    errors.push(error.with_hint("give the sensor a `name`"));
+                }
+            }
+        }
         errors.into_result()?;
-        sensors.into_iter().for_each(|sensor| self.registries.signals.record_also(sensor));
+        self.registries.signals.record_all(sensors);
         Ok(())
     }
 
@@ -589,10 +609,10 @@ impl MachineBuilder {
             let count = counts.entry(nodes).or_default();
             *count += 1;
             if *count > MAX_JOINTS_OF_TWO {
-                let part = document.parts().iter().find(|part| part.name() == joint.name);
+                let part = document.parts().iter().find(|part| part.unique_name() == joint.name);
                 let place = part.map_or_else(|| beginning(document), |part| part.name_place().clone());
-                let requirement = format!("one of at most {MAX_JOINTS_OF_TWO} between the same two bodies");
-                let what = format!("the joint `{}`", joint.name);
+                let what = "the number of joints between the same two bodies";
+                let requirement = format!("at most {MAX_JOINTS_OF_TWO}");
                 let error = ModelError::unsuitable(what, requirement, "one more", &place);
                 return Err(error.with_hint("six equations hold two bodies; leave the others out").into());
             }

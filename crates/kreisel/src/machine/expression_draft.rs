@@ -4,7 +4,7 @@ use super::MachineBuilder;
 use super::event_draft::{input, is_shown, shown_names};
 use super::sensor::{ExpressionInput, ExpressionSensor, NamedSensor};
 use crate::model::expression::TIME;
-use crate::model::{MeasuredExpression, ModelErrors, Quantities};
+use crate::model::{MeasuredExpression, ModelErrors, Place, Quantities};
 
 /// A named expression that a `[[sensor]]` asks for, which waits for the other sensors to be known.
 pub struct ExpressionDraft {
@@ -14,6 +14,8 @@ pub struct ExpressionDraft {
     pub expression: MeasuredExpression,
     /// Unit of the value.
     pub unit: String,
+    /// Where the model asks for it.
+    pub place: Place,
 }
 
 impl ExpressionDraft {

@@ -61,7 +61,7 @@ fn sources(document: &Document) -> Vec<ModelIdentity> {
 /// Where a document says each part.
 fn places(document: &Document, parts: &[&PartEntry]) -> HashMap<String, Place> {
     let parts = parts.iter().flat_map(|entry| document.parts_of(entry.kind.name));
-    parts.map(|part| (part.name().to_string(), part.entries().place().clone())).collect()
+    parts.map(|part| (part.unique_name(), part.entries().place().clone())).collect()
 }
 
 /// Where a model says how it is run, or its beginning.

@@ -223,9 +223,14 @@ impl MachineSignals {
     /// Records one more sensor, unless there is one of its name.
     pub(crate) fn record_also(&mut self, sensor: NamedSensor) {
         if self.recorded.iter().all(|known| known.name != sensor.name) {
-            self.recorded.push(sensor);
-            self.count_angles();
+            self.record_all(vec![sensor]);
         }
+    }
+
+    /// Records more sensors, whose names nobody has.
+    pub(super) fn record_all(&mut self, sensors: Vec<NamedSensor>) {
+        self.recorded.extend(sensors);
+        self.count_angles();
     }
 
     fn count_angles(&mut self) {

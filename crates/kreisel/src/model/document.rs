@@ -86,6 +86,14 @@ impl Part {
     }
 
     /// The part that a key names, as far as that can be read; the ground if it names none.
+    /// The name that no other part has: of those whose names are unique on their owner only, with the owner's.
+    pub fn unique_name(&self) -> String {
+        match self.kind.occurrence {
+            Occurrence::ManyOn(key) => format!("{}.{}", self.owner(key), self.name),
+            _ => self.name.clone(),
+        }
+    }
+
     fn owner(&self, key: &str) -> String {
         let text = match self.entries.get(key).map(|entry| &entry.value.content) {
             Some(Content::Text(text)) => self.context.substitute(text).ok(),
@@ -589,10 +597,7 @@ impl Expander<'_> {
             if part.name.is_empty() {
                 continue;
             }
-            let name = match part.kind.occurrence {
-                Occurrence::ManyOn(key) => format!("{}.{}", part.owner(key), part.name),
-                _ => part.name.clone(),
-            };
+            let name = part.unique_name();
             if let Some(first) = places.get(&name) {
                 // All that one table repeats is wrong in the same way.
                 if repeated.insert(Arc::as_ptr(&part.entries)) {

@@ -17,8 +17,8 @@
 
 use std::sync::Arc;
 
-use super::error::{Mistake, ModelErrors};
-use super::expression::Expression;
+use super::error::{Mistake, ModelError, ModelErrors};
+use super::expression::{Expression, FewCorners, WayCorners};
 use super::fields::{Field, Fields};
 use super::kind::{CURVE_KEYS, EXTRAPOLATIONS, INTERPOLATIONS, LAW_KEYS};
 use super::law::{Law, SmoothStart};
@@ -52,6 +52,7 @@ pub enum Characteristic {
 #[derive(Clone, Debug)]
 pub struct OwnFormula {
     expression: Expression,
+    corners: WayCorners,
     /// Where each of its variables stands among the names.
     places: Vec<usize>,
 }
@@ -69,6 +70,17 @@ impl OwnFormula {
         let mut gradient = [0.0; N];
         self.places.iter().zip(slopes).for_each(|(&place, slope)| gradient[place] = slope);
         (value, gradient)
+    }
+
+    /// Parts of the straight way from some values of the names to others at which it jumps or has a corner,
+    /// ascending.
+    pub(crate) fn corners_between<const N: usize>(&self, from: [f64; N], to: [f64; N]) -> FewCorners {
+        let count = self.places.len();
+        let mut used = [[0.0; MAX_OWN_NAMES]; 2];
+        for (used, values) in used.iter_mut().zip([from, to]) {
+            used.iter_mut().zip(&self.places).for_each(|(used, &place)| *used = values[place]);
+        }
+        self.corners.between(&used[0][..count], &used[1][..count])
     }
 }
 
@@ -91,7 +103,10 @@ pub(crate) fn read_characteristic(
     let expression = field.context.formula(&text, value, names)?;
     let place = |variable: &String| names.iter().position(|name| *name == variable.as_str());
     let places = expression.variables().iter().filter_map(place).collect();
-    Ok(Characteristic::Formula(OwnFormula { expression, places }))
+    let corners = expression
+        .way_corners()
+        .map_err(|mistake| ModelError::new(Mistake::Expression(mistake), text.place().clone()))?;
+    Ok(Characteristic::Formula(OwnFormula { expression, corners, places }))
 }
 
 /// Three values, each read by itself.

@@ -214,6 +214,20 @@ impl Unit {
         Ok(unit)
     }
 
+    /// Whether all units in a text are those of results, each by itself: `1`, `N*m` and `1/s` are, `mm*km` is not.
+    pub fn is_of_results(text: &str) -> bool {
+        // Results have these, although model files write them as N*m and N*m/s.
+        if matches!(text, "1" | "J" | "W") {
+            return true;
+        }
+        let whole = match text.strip_prefix("1/") {
+            Some(rest) => Self::parse(rest),
+            None => Self::parse(text),
+        };
+        let words = text.split(|letter: char| !letter.is_alphabetic()).filter(|word| !word.is_empty());
+        whole.is_ok() && words.map(Self::parse).all(|unit| unit.is_ok_and(|unit| unit.factor == 1.0))
+    }
+
     /// Names of all units that make a dimension by themselves, for messages.
     pub fn names_of(dimension: Dimension) -> Vec<&'static str> {
         UNITS.iter().filter(|unit| unit.2 == dimension).map(|unit| unit.0).collect()

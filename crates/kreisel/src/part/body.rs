@@ -32,7 +32,7 @@ static MARKER: &[Key] = &[
 /// Keys of `[[body]]`.
 static KIND: PartKind = PartKind {
     name: "body",
-    doc: "A rigid body. It needs `mass` and `inertia`, or a `shape` or `shapes` with `density` or `mass`, or is `massless`; `lumps` add to these. Its origin, from which `position`, markers, shapes and lumps count, is the centre of mass of what `mass`, `inertia` and `shape` say; with `shapes` it is where they count from, with `centre-of-mass` where that counts from. Then the marker `origin` stands there, and the centre of mass follows. Sensors of the body show the centre of mass.",
+    doc: "A rigid body. It needs `mass` and `inertia`, or a `shape` or `shapes` with `density` or `mass`, or is `massless`; `lumps` add to these. `position`, markers, shapes and lumps count from its origin. With `mass` and `inertia`, or one `shape`, the origin is the centre of mass. With `shapes`, `lumps` or `centre-of-mass` it is the point from which these count: the centre of mass follows, and the marker `origin` stands at the origin. Sensors of the body show the centre of mass.",
     occurrence: Occurrence::Many,
     keys: &[
         Key::new("mass", ValueKind::Number(Dimension::MASS), Need::Optional)
@@ -82,7 +82,8 @@ pub static PARTS: &[PartEntry] = &[PartEntry::new(&KIND, &add, on_body!(""))];
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let Matter { mass, inertia, centre, mut look } = matter(&reader)?;
-    let has_origin = centre != Vector3::zeros();
+    // Not by the number: it may be zero by chance.
+    let has_origin = ["shapes", "lumps", "centre-of-mass"].iter().any(|key| reader.has(key));
     let from_centre = |frame: &Pose| Pose::new(frame.rotation, frame.position - centre);
     look.shapes.iter_mut().for_each(|shape| shape.solid.frame = from_centre(&shape.solid.frame));
     let pose = initial_pose(&reader)?.compose(&Pose::new(UnitQuaternion::identity(), centre));
@@ -218,8 +219,8 @@ fn matter(reader: &PartReader) -> Result<Matter, ModelErrors> {
     if only_lumps && inertia.symmetric_eigenvalues().min() <= 1e-12 * inertia.trace() {
         let error = reader.unsuitable(
             "lumps",
-            "at three points at least that lie on no line",
-            "an inertia that is not",
+            "at least three points that do not lie on one line",
+            "points without inertia about an axis",
         );
         return Err(error.with_hint("add a lump, or give the body `mass` and `inertia`").into());
     }

@@ -76,9 +76,20 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     refuse_other_transition(&reader, rate)?;
     let along = joint_coordinate::read(&reader, builder, measure)?;
     let law = FrictionBySpeed { sliding: reader.characteristic(force)?, rate: reader.positive(rate)? };
-    let at_rest = law.sliding_at(0.0)[0];
-    if !(at_rest >= 0.0 && at_rest.is_finite()) {
-        return Err(reader.unsuitable(force, "zero or positive", at_rest).into());
+    let speeds = std::iter::once(0.0).chain((0..=SAMPLES).map(|sample| {
+        // Evenly in logarithms, over six decades.
+        MAX_SPEED * 10.0_f64.powf(6.0 * (f64::from(sample) / f64::from(SAMPLES) - 1.0))
+    }));
+    for speed in speeds {
+        let sliding = law.formula_at(speed)[0];
+        if !(sliding >= 0.0 && sliding.is_finite()) {
+            let error = reader.unsuitable(force, "zero or positive at every speed", sliding);
+            let unit = if force == "force" { "m/s" } else { "rad/s" };
+            let hint = format!(
+                "it is {sliding:.3e} at {speed:.3e} {unit}; friction never drives: `max(…, 0)` keeps it from that"
+            );
+            return Err(error.with_hint(hint).into());
+        }
     }
     add_force(builder, part.name(), &along, vec![Arc::new(law)]);
     reader.finish()
@@ -93,9 +104,22 @@ struct FrictionBySpeed {
     rate: f64,
 }
 
+/// Speeds up to which a force of sliding is looked at, in m/s or rad/s, and at how many. A choice: beyond them it
+/// is zero where it would drive.
+const MAX_SPEED: f64 = 1000.0;
+const SAMPLES: u32 = 240;
+
 impl FrictionBySpeed {
-    /// The force of sliding at a speed, and its derivative.
+    /// The force of sliding at a speed, and its derivative. It never drives.
     fn sliding_at(&self, speed: f64) -> [f64; 2] {
+        match self.formula_at(speed) {
+            [force, _] if force < 0.0 => [0.0; 2],
+            found => found,
+        }
+    }
+
+    /// What the model says of it.
+    fn formula_at(&self, speed: f64) -> [f64; 2] {
         match &self.sliding {
             Characteristic::Table(table) => {
                 let [force, slope, _] = table.evaluate(speed);
@@ -113,7 +137,9 @@ impl ForceLaw for FrictionBySpeed {
     fn at(&self, value: f64, rate: f64, time: f64) -> ForceValue {
         let [force, slope] = self.sliding_at(rate.abs());
         let at_this_speed = RegularizedFriction { force, rate: self.rate }.at(value, rate, time);
-        let by_rate = at_this_speed.by_rate + slope * rate.signum() * (rate / self.rate).tanh();
+        // At rest the force has no part of the slope, which may be infinite there.
+        let by_slope = if rate == 0.0 { 0.0 } else { slope * rate.signum() * (rate / self.rate).tanh() };
+        let by_rate = at_this_speed.by_rate + by_slope;
         ForceValue { by_rate, ..at_this_speed }
     }
 }

@@ -103,22 +103,17 @@ fn add_expression(part: &Part, reader: &PartReader, builder: &mut MachineBuilder
     };
     let unit = match reader.optional_text("unit")? {
         None => "1".to_owned(),
+        Some(text) if Unit::is_of_results(text.content()) => text.content().to_owned(),
         Some(text) => {
-            let found = text.content();
-            match Unit::parse(found).map(|unit| unit.factor) {
-                // Results have these, although model files write them as N*m and N*m/s.
-                _ if matches!(found, "J" | "W") => found.to_owned(),
-                Ok(1.0) => found.to_owned(),
-                Ok(_) => {
-                    let error = reader.unsuitable("unit", "a base unit, as all results are in", found);
-                    return Err(error.with_hint("such as `N`, `N*m`, `rad/s`").into());
-                }
-                Err(_) => return Err(reader.unsuitable("unit", "a unit such as `N*m`", found).into()),
-            }
+            let error = reader.unsuitable("unit", "a base unit, as all results are in", text.content());
+            return Err(error
+                .with_hint("such as `N`, `N*m`, `rad/s`, `1/s`, or `1` for a number alone")
+                .into());
         }
     };
     let expression = MeasuredExpression::new(&quantity, reader.context(), Dimension::NONE)?.of_any_unit();
-    builder.ask_expression(ExpressionDraft { name, expression, unit });
+    let place = quantity.place().clone();
+    builder.ask_expression(ExpressionDraft { name, expression, unit, place });
     Ok(())
 }
 

@@ -310,7 +310,12 @@ impl ForceLaw for FormulaSpring {
     }
 
     fn energy(&self, value: f64) -> f64 {
-        integral(&|value| self.force(value).0, self.free_value, value)
+        let [from, to] = [self.free_value, value];
+        let names = |value: f64| [value - self.free_value, value];
+        let corners = self.formula.corners_between(names(from), names(to));
+        let mut begin = from;
+        let ends = corners.into_iter().map(|part| from + part * (to - from)).chain([to]);
+        ends.map(|end| integral(&|value| self.force(value).0, std::mem::replace(&mut begin, end), end)).sum()
     }
 }
 
@@ -336,10 +341,10 @@ impl ForceLaw for FormulaDamper {
     }
 }
 
-/// Integral of a function between two places.
+/// Integral of a function between two places, between which it is smooth.
 ///
 /// Five points of Gauss and Legendre are exact for polynomials of degree nine; where halves say something
-/// else than the whole, as at a kink, they are looked at by themselves.
+/// else than the whole they are looked at by themselves.
 fn integral(function: &dyn Fn(f64) -> f64, from: f64, to: f64) -> f64 {
     let whole = five_points(function, from, to);
     let size = five_points(&|place| function(place).abs(), from, to).abs();
@@ -349,8 +354,9 @@ fn integral(function: &dyn Fn(f64) -> f64, from: f64, to: f64) -> f64 {
 
 /// Part of an integral by which it may change when a piece is taken in halves: some roundings of its terms.
 const SAME_INTEGRAL: f64 = 1e-13;
-/// Most pieces that are taken in halves. A choice: a kink or a jump needs 45, smooth functions far fewer.
-const MOST_PIECES: u32 = 500;
+/// Most pieces that are taken in halves. A choice: smooth functions need a few, a root at one of its ends some
+/// fifty.
+const MOST_PIECES: u32 = 100;
 
 fn halves(
     function: &dyn Fn(f64) -> f64,

@@ -135,6 +135,17 @@ fn a_pendulum_of_shapes_swings_like_the_one_of_their_mass_and_inertia() {
 }
 
 #[test]
+fn the_marker_at_the_origin_is_there_wherever_the_centre_of_mass_comes_out() {
+    for place in [-0.1, 0.0, 0.1] {
+        let keys = format!("mass = 1\ninertia = [1, 1, 1]\ncentre-of-mass = [{place}, 0, 0]");
+        let origin =
+            body(&keys).markers.iter().find(|(name, _)| name == "origin").map(|(_, pose)| pose.position.x);
+        assert_eq!(origin, Some(-place));
+    }
+    assert!(body("mass = 1\ninertia = [1, 1, 1]").markers.is_empty());
+}
+
+#[test]
 fn what_is_not_visible_weighs_and_is_not_drawn() {
     let shapes =
         |keys: &str| machine(&format!("[[body]]\nname = 'it'\n{keys}")).scene().bodies[0].shapes.len();
@@ -194,7 +205,10 @@ fn mistakes_in_shapes_and_lumps_are_told() {
             "mass = 2\ninertia = [1, 1, 1]\nshapes = [{ kind = 'sphere', radius = 0.1, density = 1 }]",
             "density",
         ),
-        ("lumps = [{ mass = 1 }, { mass = 1, position = [1, 0, 0] }]", "on no line"),
+        (
+            "lumps = [{ mass = 1 }, { mass = 1, position = [1, 0, 0] }]",
+            "three points that do not lie on one line",
+        ),
         ("mass = 1\ninertia = [1, 1, 1]\nlumps = [{ mass = 0 }]", "positive"),
         ("mass = 1\ninertia = [1, 1, 1]\ncolour = 'bleu'", "`blue`"),
         (

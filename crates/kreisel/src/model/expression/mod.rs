@@ -26,9 +26,10 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use graph::{Binary, ExpressionId, Graph, Unary};
+use graph::{Binary, ExpressionId, Graph, SwitchNode, Unary};
 use parser::Parsed;
 use program::Program;
+use smallvec::SmallVec;
 
 use super::error::{ExpressionMistake, Mistake, ModelError};
 use super::name;
@@ -378,6 +379,14 @@ impl Expression {
         Ok(finder)
     }
 
+    /// Finds where the expression is not smooth on a straight way from some values of its variables to others.
+    pub(crate) fn way_corners(&self) -> Result<WayCorners, ExpressionMistake> {
+        let mut graph = self.graph.clone();
+        let switches = graph.switches(self.root).into_iter().map(SwitchNode::parts);
+        let switches = switches.map(|(node, whole)| Ok((Program::new(&graph, &[node])?, whole)));
+        Ok(WayCorners { switches: switches.collect::<Result<_, _>>()? })
+    }
+
     /// Value, first and second derivative with respect to the only variable, as one program.
     pub(crate) fn motion_program(&self) -> Result<Program, ExpressionMistake> {
         let mut graph = self.graph.clone();
@@ -397,6 +406,56 @@ pub(crate) struct CornerFinder {
 
 /// Pieces into which a range of time is cut when the zeros of a curved switch are looked for.
 const CORNER_SAMPLES: usize = 4096;
+/// The same on a way between values of variables, which may be asked for after each step.
+const WAY_SAMPLES: usize = 64;
+/// Parts of a way, apart from its ends, at which a switch is asked whether it is straight there: no two of
+/// them are alike to what comes again at equal distances.
+const PROBES: [f64; 3] = [0.27, 0.5, 0.81];
+/// A switch that is off a straight line by so many roundings of its largest value is straight.
+const STRAIGHT: f64 = 16.0 * f64::EPSILON;
+
+/// Corners, of which there are few.
+pub(crate) type FewCorners = SmallVec<[f64; 8]>;
+
+/// Finds where an expression is not smooth between values of its variables.
+#[derive(Clone, Debug)]
+pub(crate) struct WayCorners {
+    /// What decides, and whether whole numbers count instead of zeros.
+    switches: Vec<(Program, bool)>,
+}
+
+impl WayCorners {
+    /// Parts of the straight way between values of the variables at which the expression jumps or has a
+    /// corner, ascending and between 0 and 1. Where what decides is straight on the way they are exact; others
+    /// are found by sampling, so that two of them closer than a 64th of the way may be missed.
+    pub(crate) fn between(&self, from: &[f64], to: &[f64]) -> FewCorners {
+        let mut corners = FewCorners::new();
+        let mut variables = [0.0; MAX_VARIABLES];
+        for (program, whole) in &self.switches {
+            let mut value = |part: f64| {
+                let ends = from.iter().zip(to);
+                variables.iter_mut().zip(ends).for_each(|(x, (from, to))| *x = from + part * (to - from));
+                let mut output = [0.0];
+                program.run(&variables[..from.len()], &mut output);
+                output[0]
+            };
+            let [first, last] = [value(0.0), value(1.0)];
+            let size = first.abs().max(last.abs());
+            let is_straight = PROBES
+                .iter()
+                .all(|&part| (value(part) - first - part * (last - first)).abs() <= STRAIGHT * size);
+            if is_straight {
+                straight_corners(last - first, first, *whole, [0.0, 1.0], &mut corners);
+            } else {
+                curved_corners(value, *whole, [0.0, 1.0], WAY_SAMPLES, &mut corners);
+            }
+        }
+        corners.retain(|part| 0.0 < *part && *part < 1.0);
+        corners.sort_by(f64::total_cmp);
+        corners.dedup();
+        corners
+    }
+}
 
 impl CornerFinder {
     /// Corners between two times, ascending. Those of conditions linear in t are exact; others are found
@@ -404,21 +463,32 @@ impl CornerFinder {
     pub(crate) fn corners(&self, from: f64, to: f64) -> Vec<f64> {
         let mut corners = Vec::new();
         for &(slope, offset, whole) in &self.straight {
-            straight_corners(slope, offset, whole, from, to, &mut corners);
+            straight_corners(slope, offset, whole, [from, to], &mut corners);
         }
         for (program, whole) in &self.curved {
-            curved_corners(program, *whole, from, to, &mut corners);
+            let value = |time: f64| {
+                let mut output = [0.0];
+                program.run(&[time], &mut output);
+                output[0]
+            };
+            curved_corners(value, *whole, [from, to], CORNER_SAMPLES, &mut corners);
         }
         corners
     }
 }
 
-fn straight_corners(slope: f64, offset: f64, whole: bool, from: f64, to: f64, corners: &mut Vec<f64>) {
+fn straight_corners(
+    slope: f64,
+    offset: f64,
+    whole: bool,
+    [from, to]: [f64; 2],
+    corners: &mut impl Extend<f64>,
+) {
     if slope == 0.0 {
         return;
     }
     if !whole {
-        corners.push(-offset / slope);
+        corners.extend([-offset / slope]);
         return;
     }
     let ends = [slope * from + offset, slope * to + offset];
@@ -430,23 +500,25 @@ fn straight_corners(slope: f64, offset: f64, whole: bool, from: f64, to: f64, co
     }
 }
 
-fn curved_corners(program: &Program, whole: bool, from: f64, to: f64, corners: &mut Vec<f64>) {
+fn curved_corners(
+    mut value: impl FnMut(f64) -> f64,
+    whole: bool,
+    [from, to]: [f64; 2],
+    samples: usize,
+    corners: &mut impl Extend<f64>,
+) {
     if !(from.is_finite() && to.is_finite()) {
         return;
     }
-    let level = |time: f64| {
-        let mut output = [0.0];
-        program.run(&[time], &mut output);
-        match output[0] {
-            // Where the condition is undefined nothing changes.
-            value if value.is_nan() => f64::MIN,
-            value if whole => value.floor(),
-            value => f64::from(u8::from(value >= 0.0)),
-        }
+    let mut level = |time: f64| match value(time) {
+        // Where the condition is undefined nothing changes.
+        value if value.is_nan() => f64::MIN,
+        value if whole => value.floor(),
+        value => f64::from(u8::from(value >= 0.0)),
     };
-    let time = |sample: usize| from + (to - from) * sample as f64 / CORNER_SAMPLES as f64;
+    let time = |sample: usize| from + (to - from) * sample as f64 / samples as f64;
     let mut before = level(from);
-    for sample in 1..=CORNER_SAMPLES {
+    for sample in 1..=samples {
         let after = level(time(sample));
         if after != before {
             let (mut low, mut high) = (time(sample - 1), time(sample));
@@ -458,7 +530,7 @@ fn curved_corners(program: &Program, whole: bool, from: f64, to: f64, corners: &
                 }
                 if level(middle) == before { low = middle } else { high = middle }
             }
-            corners.push(high);
+            corners.extend([high]);
         }
         before = after;
     }

@@ -263,12 +263,13 @@ impl AccuracyWatch {
             return None;
         }
         let advice = self.remedy.words();
-        let text = format!(
-            "the energy balance is off by {:.1e} J, {:.1} % of the energy in play; {advice}",
-            extremes.largest_energy_balance,
-            100.0 * lost
-        );
-        Some(Note::new(NoteKind::EnergyLost, text).number(lost).advice(advice))
+        // A loss that is allowed hides no gain.
+        let (what, energy, part) = match lost > MAX_ENERGY_LOST {
+            true => ("the energy balance is off by", extremes.largest_energy_balance, lost),
+            false => ("the motion gains", extremes.largest_energy_gain, gained),
+        };
+        let text = format!("{what} {energy:.1e} J, {:.1} % of the energy in play; {advice}", 100.0 * part);
+        Some(Note::new(NoteKind::EnergyLost, text).number(part).advice(advice))
     }
 
     /// Why a run that got through is none: more energy came from nowhere than there was.

@@ -62,11 +62,24 @@ fn what_a_spring_by_expression_stores_is_the_closed_form() {
         (spring("50*elongation + 400*elongation^3", 0.8) - 25.0 * s * s - 100.0 * s.powi(4)).abs(),
         1e-12,
     );
-    // Sixth roundings of numbers of size one; the kink is found by halving.
+    // Roundings of numbers of size one.
     let beyond = 0.5 * 300.0 * (s - 0.05).powi(2);
     within("kink", (spring("300*max(elongation - 0.05, 0)", 0.8) - beyond).abs(), 1e-11);
     let jump = 7.0 * (s - 0.123);
-    within("jump", (spring("7*step(elongation - 0.123)", 0.8) - jump).abs(), 1e-8);
+    within("jump", (spring("7*step(elongation - 0.123)", 0.8) - jump).abs(), 1e-11);
+    // A stop that begins just before the end of the way: at 0.3 m of 1.1 m, with 12 mm and with 0.2 mm to go.
+    for gap in [0.012, 2e-4] {
+        let law = format!("1e6*max(elongation - {}, 0)", s - gap);
+        // 1e6 of roundings of numbers of size one.
+        within(&law, (spring(&law, 0.8) - 0.5e6 * gap * gap).abs(), 1e-8);
+    }
+    // What decides is no straight line: it is found by sampling.
+    let curved = "300*max(elongation^2 - 0.04, 0)";
+    let primitive = |s: f64| 300.0 * (s.powi(3) / 3.0 - 0.04 * s);
+    within(curved, (spring(curved, 0.8) - primitive(s) + primitive(0.2)).abs(), 1e-11);
+    // Saw teeth of 0.07 m: four whole ones, and 0.02 m of the next.
+    let saw = "50*mod(elongation, 0.07)";
+    within(saw, (spring(saw, 0.8) - 25.0 * (4.0 * 0.07_f64.powi(2) + 0.02_f64.powi(2))).abs(), 1e-11);
     let wheel = flywheel(
         0.0,
         "[[torsional-spring-damper]]\njoint = 'axle'\nfree-angle = -2\ntorque = '40*sin(deflection)'\n",
@@ -106,6 +119,16 @@ fn friction_that_falls_with_speed_stops_a_flywheel_as_its_closed_form_says() {
 }
 
 #[test]
+fn friction_whose_slope_is_infinite_at_rest_holds_a_wheel_at_rest_and_stops_one_that_turns() {
+    // J ω̇ = −(20 + 15 exp(−√(ω/0.02))) with J = 2: from 1 rad/s it stops within 0.1 s, and stays.
+    let law = "[[joint-friction]]\njoint = 'axle'\ntorque = '20 + 15*exp(-sqrt(speed/0.02))'\n";
+    for (speed, creep) in [(0.0, 1e-12), (1.0, 1e-6)] {
+        let found = motion(&flywheel(speed, law), 1e-3, 1.0).angular_velocity().z;
+        within("speed", found.abs(), creep);
+    }
+}
+
+#[test]
 fn mistakes_in_laws_by_expression_are_told() {
     let on = |rest: &str| {
         format!(
@@ -133,6 +156,7 @@ fn mistakes_in_laws_by_expression_are_told() {
         ),
         ("[[spring-damper]]\nbodies = ['ground', 'arm']\nforce = '5*elongation Nm'\n", ["force", "N"]),
         ("[[joint-friction]]\njoint = 'hinge'\ntorque = '-1 + speed'\n", ["`torque`", "zero or positive"]),
+        ("[[joint-friction]]\njoint = 'hinge'\ntorque = '20 - 5*speed'\n", ["at every speed", "max(…, 0)"]),
         ("[[joint-friction]]\njoint = 'hinge'\ntorque = '1 + sped'\n", ["sped", "`speed`"]),
     ] {
         let message = read(&on(law)).map(drop).unwrap_err();

@@ -193,13 +193,27 @@ fn a_torque_against_an_angular_velocity_slows_a_ball_down_as_the_closed_form_say
 }
 
 #[test]
+fn the_unit_of_an_expression_is_shown_as_it_is_written() {
+    for (unit, shown) in
+        [("", "1"), ("unit = '1'", "1"), ("unit = '1/s'", "1/s"), ("unit = 'N*m/s'", "N*m/s")]
+    {
+        let text = format!("{MACHINE}[expressions]\nshown = '2*t'\n[[sensor]]\nquantity = 'shown'\n{unit}\n");
+        let channels = machine(&text).channels();
+        let channel = channels.iter().find(|channel| channel.name == "shown").unwrap();
+        assert_eq!(channel.unit, shown);
+    }
+}
+
+#[test]
 fn mistakes_in_sensors_of_expressions_are_told() {
     for (more, words) in [
         ("[expressions]\nshown = '2*t'\n[[sensor]]\nquantity = 'shwon'\n", "shown"),
         ("[expressions]\nshown = '2*t'\n[[sensor]]\nquantity = 'shown'\nunit = 'kN'\n", "base unit"),
+        ("[expressions]\nshown = '2*t'\n[[sensor]]\nquantity = 'shown'\nunit = 'bananas'\n", "base unit"),
+        ("[expressions]\nshown = '2*t'\n[[sensor]]\nquantity = 'shown'\nunit = 'mm*km'\n", "base unit"),
         (
-            "[expressions]\nshown = '2*t'\n[[sensor]]\nquantity = 'shown'\nunit = 'bananas'\n",
-            "a unit such as",
+            "[expressions]\nshown = '2*t'\n[[sensor]]\nquantity = 'shown'\n[[sensor]]\nquantity = 'shown'\nunit = 'W'\n",
+            "give the sensor a `name`",
         ),
         ("[expressions]\nshown = '2*hinge.angel'\n[[sensor]]\nquantity = 'shown'\n", "hinge.angle"),
         ("[expressions]\nshown = '2*t'\n[[sensor]]\nquantity = 'shown'\nside = 'before'\n", "side"),
