@@ -196,11 +196,11 @@ impl Varied {
             "fixed",
         ]);
         let keys = match kind {
-            "revolute" | "cylindrical" | "point-on-line" => format!("point = {point:?}\naxis = {axis:?}"),
+            "revolute" | "cylindrical" | "point-on-line" | "point-on-plane" => {
+                format!("point = {point:?}\naxis = {axis:?}")
+            }
             "screw" => format!("point = {point:?}\naxis = {axis:?}\nlead = 0.1"),
-            "prismatic" => format!("axis = {axis:?}"),
-            "planar" => format!("normal = {axis:?}"),
-            "point-on-plane" => format!("point = {point:?}\nnormal = {axis:?}"),
+            "prismatic" | "planar" => format!("axis = {axis:?}"),
             "spherical" | "universal" => format!("point = {point:?}"),
             "distance" => format!("points = [{:?}, {:?}]", parent.1, child.1),
             _ => String::new(),
@@ -262,14 +262,13 @@ impl Varied {
         if clamp.is_empty() {
             let kind = self.one_of(&["revolute", "spherical"]);
             let axis = if kind == "revolute" { "axis = [0, 1, 0]" } else { "" };
-            self.part(kind, format!("bodies = ['ground', '{name}.start']\npoint = [0, 0, 0]\n{axis}"));
+            self.part(kind, format!("bodies = ['ground', '{name}.start']\n{axis}"));
         }
         if self.chance(0.5) {
             let place = [length + 0.2, 0.0, 0.0];
             let tip = self.body(place, "");
             let kind = self.one_of(&["fixed", "spherical"]);
-            let point = if kind == "fixed" { String::new() } else { format!("point = [{length}, 0, 0]") };
-            self.part(kind, format!("bodies = ['{name}.end', '{tip}']\n{point}"));
+            self.part(kind, format!("bodies = ['{name}.end', '{tip}']"));
         }
     }
 
