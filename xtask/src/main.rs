@@ -78,7 +78,9 @@ fn soak_options(options: &[&str]) -> Result<(u64, u64), String> {
             "--machines" => machines = number?,
             "--first" => first = number?,
             _ => {
-                return Err(format!("`cargo xtask soak` has no option `{flag}`, only --machines and --first"));
+                return Err(format!(
+                    "`cargo xtask soak` has no option `{flag}`, only --machines and --first"
+                ));
             }
         }
     }
