@@ -62,7 +62,8 @@ fn what_a_spring_by_expression_stores_is_the_closed_form() {
         (spring("50*elongation + 400*elongation^3", 0.8) - 25.0 * s * s - 100.0 * s.powi(4)).abs(),
         1e-12,
     );
-    // Sixth roundings of numbers of size one; the kink is found by halving.
+    // Roundings; kinks and jumps are found by halving. A kink that is cut off its place costs the square of the
+    // distance, a jump the distance itself.
     let beyond = 0.5 * 300.0 * (s - 0.05).powi(2);
     within("kink", (spring("300*max(elongation - 0.05, 0)", 0.8) - beyond).abs(), 1e-11);
     let jump = 7.0 * (s - 0.123);
