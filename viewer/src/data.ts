@@ -305,6 +305,9 @@ export class Recording {
   }
 }
 
+/** What stands for a value where there is none. */
+export const NONE = "–";
+
 /** A number as people read it: six digits, no noise. */
 export function written(value: number): string {
   if (!Number.isFinite(value)) return String(value);

@@ -29,15 +29,22 @@ export function facts(recording: Recording, box: HTMLElement): void {
   card("Settings", entries(run.settings));
   // Modes have a list of their own.
   const { modes: _, overdamped: __, reactions, ...statistics } = run.statistics ?? {};
-  if (Array.isArray(reactions)) card("Reactions", (reactions as Reaction[]).slice(0, 40).map(({ joint, force, torque }) => [joint, `force ${triple(force)} N, torque ${triple(torque)} Nm`]));
+  if (Array.isArray(reactions)) {
+    const rows = (reactions as Reaction[]).slice(0, MOST_REACTIONS).map(({ joint, force, torque }): [string, string] => [joint, `force ${triple(force)} N, torque ${triple(torque)} Nm`]);
+    const more = reactions.length - rows.length;
+    card("Reactions", more > 0 ? [...rows, ["…", `${more} more in static.json`]] : rows);
+  }
   card("Statistics", [...entries(statistics), ["wall time", `${written(run["wall-time"])} s`]]);
   notes("Assumed", run.assumptions, "");
   card("This page", [
     ["made by", `Kreisel ${run.version}`], ["curves", recording.modes ? "" : thinning(recording)], ["motion", recording.modes ? "" : motion(recording)],
-    ["full data", `${recording.modes ? "modes.csv, mode-shapes.csv and modes.vtkhdf" : recording.over ? "static.csv and static.vtkhdf" : "trajectory.csv and trajectory.vtkhdf"} beside this page`],
+    ["full data", `${recording.modes ? "modes.csv, mode-shapes.csv and modes.vtkhdf" : recording.over ? "static.csv and static.vtkhdf" : "trajectory.csv and trajectory.vtkhdf"} in the folder${recording.others.length > 0 ? `s of the runs, ${[recording.name, ...recording.others.map(({ name }) => name)].join(", ")}` : " of the results"}`],
   ]);
   box.append(...cards);
 }
+
+/** Reactions that a list shows, at most. */
+const MOST_REACTIONS = 40;
 
 interface Reaction {
   joint: string;

@@ -41,8 +41,12 @@ export function evaluate(text: string, recording: Recording): Signal {
   if (known) return known;
   const parser = new Parser(text, recording);
   const { unit, at } = parser.whole();
-  const times = commonTimes([...parser.groups]);
-  if (times.length === 0) throw new FormulaError("a formula needs a signal");
+  if (parser.groups.size === 0) throw new FormulaError("a formula needs a signal");
+  const groups = [...parser.groups];
+  // Runs may be of different lengths: outside of what they share there are no values.
+  const [start, end] = [Math.max(...groups.map(({ times: [first] }) => first)), Math.min(...groups.map(({ times: all }) => all[all.length - 1]))];
+  const times = commonTimes(groups).filter((time) => time >= start && time <= end);
+  if (times.length === 0) throw new FormulaError("these signals have no time in common");
   const group: Group = { name: "", times, signals: [], error: Math.max(...[...parser.groups].map(({ error }) => error)) };
   const signal = { name: text.trim(), unit: unitName(unit), group, values: Float32Array.from(times, at) };
   group.signals.push(signal);

@@ -2,7 +2,7 @@
 
 import type { Clock } from "./clock";
 import type { Recording, Signal } from "./data";
-import { placeOf, unitText, written } from "./data";
+import { NONE, placeOf, unitText, written } from "./data";
 import { el, prose } from "./dom";
 import { largestOf, ZERO } from "./specs";
 import { bodyColours, families, familyName } from "./families";
@@ -132,7 +132,7 @@ export class Panel {
   private refresh(): void {
     for (const { signal, cell, noise } of this.rows) {
       const value = this.recording.valueAt(signal, this.clock.time);
-      cell.textContent = written(Math.abs(value) <= noise ? 0 : value);
+      cell.textContent = Number.isNaN(value) ? NONE : written(Math.abs(value) <= noise ? 0 : value);
     }
     const part = this.parts.find((candidate) => candidate.name === this.selected);
     if (part?.node == null || this.pose.length === 0) return;

@@ -3,12 +3,12 @@
 import uPlot from "uplot";
 import type { Clock } from "./clock";
 import type { Group, Recording, Signal } from "./data";
-import { baseName, unitText, written } from "./data";
+import { baseName, NONE, unitText, written } from "./data";
 import { download, el } from "./dom";
 import { commonTimes } from "./formula";
 import { chartHeight, decades, isPower, LEAST, padded, tick } from "./scales";
 import { largestOf, type Spec, ZERO } from "./specs";
-import { type Spectrum, spectrum, summary } from "./window";
+import { common, type Spectrum, spectrum, summary } from "./window";
 
 /** Okabe and Ito, lighter where the page is dark. */
 const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#2aa1d8", "#5b5f66"];
@@ -112,6 +112,8 @@ export class Plot {
     button.setAttribute("aria-pressed", String(shown));
     this.chart?.setSeries(this.ordered().indexOf(this.spec.signals[index]) + 1, { show: shown });
     this.placeNow();
+    // The window of a spectrum is that of the curves that are shown.
+    if (this.view === "spectrum" && this.chart) this.draw();
   }
 
   setSpectrum(wanted: boolean): void {
@@ -181,10 +183,15 @@ export class Plot {
   private chartData(): uPlot.AlignedData {
     if (this.spec.over) return [null, ...this.pairs(this.spec.over)] as unknown as uPlot.AlignedData;
     if (this.view === "time") return this.data();
-    const [from, to] = this.host.range;
-    this.lines = spectrum(this.recording, this.spec.signals, from, to);
-    this.note.textContent = `Hann window from ${written(from)} s to ${written(to)} s, mean removed, ${this.lines.points} points: resolution ${written(Number(this.lines.resolution.toPrecision(4)))} Hz.`.replace(/(\d) (Hz|s)\b/g, "$1\u00a0$2");
-    return [Array.from(this.lines.frequencies), ...this.lines.amplitudes.map((one) => Array.from(one))];
+    const { signals } = this.spec;
+    const shown = signals.filter((_, index) => !this.hidden.has(index));
+    const [from, to] = common(shown, ...this.host.range);
+    this.lines = spectrum(this.recording, signals, from, to);
+    const [start, end] = this.host.range;
+    const window = `Hann window from ${written(from)} s to ${written(to)} s${from > start || to < end ? ", where all curves have values" : ""}, mean removed`;
+    const lacking = this.lines.amplitudes.some((one, index) => !this.hidden.has(index) && Number.isNaN(one[0])) ? " A curve that has no values there, or gaps, has no spectrum." : "";
+    this.note.textContent = `${window}, ${this.lines.points} points: resolution ${written(Number(this.lines.resolution.toPrecision(4)))} Hz.${lacking}`.replace(/(\d) (Hz|s)\b/g, "$1\u00a0$2");
+    return [Array.from(this.lines.frequencies), ...this.lines.amplitudes.map((one) => Array.from(one, (value) => (Number.isNaN(value) ? null : value)))];
   }
 
   private options(): uPlot.Options {
@@ -329,7 +336,7 @@ export class Plot {
       }
       cells.forEach((cell, column) => {
         cell.textContent = column < values.length ? short(values[column]) : "";
-        cell.title = column < values.length ? written(values[column]) : "";
+        cell.title = column < values.length && !Number.isNaN(values[column]) ? written(values[column]) : "";
       });
     });
   }
@@ -347,6 +354,7 @@ function interesting({ amplitudes, frequencies, resolution }: Spectrum): number 
 /** Digits for a narrow column: fewer where zeros after the point take their place. */
 function short(value: number): string {
   const size = Math.abs(value);
+  if (Number.isNaN(size)) return NONE;
   if (size === 0 || !Number.isFinite(size)) return written(value);
   return (size >= 1e5 || size < 1e-2 ? value.toExponential(1) : String(Number(value.toPrecision(size < 1 ? 3 : 4)))).replace(/^-/, "−");
 }
@@ -354,6 +362,7 @@ function short(value: number): string {
 /** The same for the value of this moment. */
 function longer(value: number): string {
   const size = Math.abs(value);
+  if (Number.isNaN(size)) return NONE;
   if (size === 0 || !Number.isFinite(size)) return written(value);
   return (size >= 1e6 || size < 1e-3 ? value.toExponential(4) : String(Number(value.toPrecision(size < 0.1 ? 5 : 6)))).replace(/^-/, "−");
 }

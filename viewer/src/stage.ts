@@ -223,7 +223,7 @@ export class Stage {
   /** The highest level plane below everything: the grid lies on it. */
   private floor(): number | null {
     const height = Math.min(...[this.bounds.min, this.bounds.max].map((corner) => corner.dot(this.up)));
-    const level = this.planes().filter((plane) => this.isLevel(plane)).map(({ frame }) => new three.Vector3(...frame.position).dot(this.up));
+    const level = this.planes().filter((plane) => this.isLevel(plane)).map((plane) => this.heightOf(plane));
     // Parts sink a little into what they lie on.
     const under = level.filter((place) => place < height + 0.05 * this.radius && place > height - 4 * this.radius);
     return under.length > 0 ? Math.max(...under) : null;
@@ -233,14 +233,20 @@ export class Stage {
     return (this.recording.scene.surfaces ?? []).filter(({ node, geometry }) => node === null && geometry === null);
   }
 
+  private heightOf({ frame }: Surface): number {
+    return new three.Vector3(...frame.position).dot(this.up);
+  }
+
   private isLevel({ frame: { rotation: [w, x, y, z] } }: Surface): boolean {
     return new three.Vector3(0, 0, 1).applyQuaternion(new three.Quaternion(x, y, z, w)).dot(this.up) > 0.999;
   }
 
   /** What is touched: walls as thin sheets through the machine, other shapes as they are. */
   private addSurfaces(): void {
+    const floor = this.floor();
+    const onGrid = (plane: Surface): boolean => floor !== null && this.isLevel(plane) && Math.abs(this.heightOf(plane) - floor) < 1e-6 * this.radius;
     for (const surface of this.recording.scene.surfaces ?? []) {
-      if (surface.geometry === null && surface.node === null && this.isLevel(surface) && this.floor() !== null) continue;
+      if (surface.geometry === null && surface.node === null && onGrid(surface)) continue;
       const sheet = surface.geometry === null;
       // A wall is seen from its free side alone, so that none hides the machine.
       const material = new three.MeshLambertMaterial({ color: "#8e99a6", ...(sheet ? { transparent: true, opacity: 0.3, depthWrite: false } : { vertexColors: true }) });

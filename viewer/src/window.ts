@@ -13,6 +13,8 @@ export interface Summary {
 export function summary(recording: Recording, signal: Signal, from: number, to: number): Summary {
   const { times } = signal.group;
   const [start, end] = [Math.max(from, times[0]), Math.min(to, times[times.length - 1])];
+  // A run that is not under way within this stretch has no numbers of it.
+  if (end < start) return { min: NaN, max: NaN, mean: NaN, rms: NaN };
   const first = recording.valueAt(signal, start);
   let [min, max, sum, squares, length] = [first, first, 0, 0, 0];
   let [time, value] = [start, first];
@@ -44,11 +46,20 @@ export interface Spectrum {
   amplitudes: Float64Array[];
 }
 
+/** The part of a stretch of time in which all of some signals have values; one that has none there with those before it is passed over. */
+export function common(signals: Signal[], from: number, to: number): [number, number] {
+  return signals.reduce<[number, number]>(([start, end], { group: { times } }) => {
+    const [low, high] = [Math.max(start, times[0]), Math.min(end, times[times.length - 1])];
+    return low < high ? [low, high] : [start, end];
+  }, [from, to]);
+}
+
 /**
  * Amplitudes of signals within a window, up to half the mean rate at which they were recorded.
  *
  * Values are taken at even times, their mean is removed, and Hann's window is laid on them; a sine in the middle of two
- * lines shows with 85 % of its amplitude in each, on a line with all of it.
+ * lines shows with 85 % of its amplitude in each, on a line with all of it. What has no value somewhere in the window has no
+ * amplitudes: zeros in its place would be a spectrum of something else.
  */
 export function spectrum(recording: Recording, signals: Signal[], from: number, to: number): Spectrum {
   const inside = Math.max(...signals.map(({ group: { times } }) => placeOf(times, to) - placeOf(times, from)));
@@ -56,7 +67,9 @@ export function spectrum(recording: Recording, signals: Signal[], from: number, 
   const step = (to - from) / points;
   const count = Math.max(2, Math.min(points / 2, Math.floor(inside / 2)) + 1);
   const amplitudes = signals.map((signal) => {
-    const real = Float64Array.from({ length: points }, (_, k) => finite(recording.valueAt(signal, from + k * step)));
+    const { times } = signal.group;
+    const real = Float64Array.from({ length: points }, (_, k) => recording.valueAt(signal, from + k * step));
+    if (from < times[0] || to > times[times.length - 1] || !real.every(Number.isFinite)) return new Float64Array(count).fill(NaN);
     const mean = real.reduce((sum, value) => sum + value, 0) / points;
     const weighted = real.map((value, k) => (value - mean) * (1 - Math.cos((2 * Math.PI * k) / points)));
     const imaginary = new Float64Array(points);
@@ -66,10 +79,6 @@ export function spectrum(recording: Recording, signals: Signal[], from: number, 
   });
   const resolution = 1 / (to - from);
   return { resolution, points, frequencies: Float64Array.from({ length: count }, (_, k) => k * resolution), amplitudes };
-}
-
-function finite(value: number): number {
-  return Number.isFinite(value) ? value : 0;
 }
 
 /** The discrete Fourier transform in place; the length is a power of two. */

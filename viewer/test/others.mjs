@@ -37,6 +37,31 @@ export async function checkStatic(browser, folder) {
   await close();
 }
 
+/** A sine of 10 Hz and amplitude 3 in runs of unequal length: each shows as what it is, in the time that both have. */
+async function checkSpectra(page, short, end) {
+  const sine = (signal) => `3*sin(2*pi*10*t) + 0*${signal}`;
+  const signals = [sine("tip.force.x"), sine(`${short}:tip.force.x`), sine(`(tip.force.x - ${short}:tip.force.x)`)];
+  await page.click('.own [aria-label="Remove your plot"]');
+  for (const signal of signals) {
+    await page.fill("#add-signal", signal);
+    await page.press("#add-signal", "Enter");
+    await page.waitForFunction((signal) => [...document.querySelectorAll(".own .series")].some((row) => row.dataset.signal === signal), signal);
+  }
+  await page.click('.own button:has-text("Spectrum")');
+  await page.waitForSelector(".own .note:visible");
+  const note = () => page.textContent(".own .note");
+  assert.match(await note(), new RegExp(`Hann window from 0\\ss to ${end}\\ss, where all curves have values`));
+  const peaks = () => page.$$eval(".own .series", (rows) => rows.map((row) => [...row.querySelectorAll("td")].slice(1, 3).map((cell) => cell.textContent)));
+  for (const [peak, frequency] of await peaks()) assert(Math.abs(parsed(peak) - 3) < 0.03 && parsed(frequency) === 10, `${peak} at ${frequency} Hz`);
+  // Without the short run and the difference the window is the whole time, and those have no spectrum there.
+  for (const signal of signals.slice(1)) await page.locator(".own .series").nth(signals.indexOf(signal)).locator("button.name").click();
+  assert.match(await note(), /from 0\ss to 1\ss, mean removed/);
+  const [[peak, frequency], ...others] = await peaks();
+  assert(Math.abs(parsed(peak) - 3) < 0.03 && parsed(frequency) === 10, `${peak} at ${frequency} Hz`);
+  assert.deepEqual(others, [["–", "–"], ["–", "–"]]);
+  await page.click('.own [aria-label="Remove your plot"]');
+}
+
 /** Two runs of a heavy top: `name` and `short`, which ends earlier and has a sensor more. */
 export async function checkOverlay(browser, folder, name, short) {
   const { page, problems, close } = await open(browser, pathToFileURL(join(folder, "both.html")).href, { viewport: { width: 1280, height: 720 } });
@@ -60,7 +85,7 @@ export async function checkOverlay(browser, folder, name, short) {
   // Beyond its end a run has no values, also not in a difference.
   await page.evaluate((time) => window.kreisel.clock.set(time), 2 * end);
   await settled(page);
-  assert.equal(await value(`${short}:tip.force.x`), "NaN");
+  assert.equal(await value(`${short}:tip.force.x`), "–");
   const looks = await page.evaluate(() => window.kreisel.plots.all.find((one) => one.spec.title === "tip.force").chart.series.slice(1).map(({ stroke, dash }) => [stroke(), (dash ?? []).length]));
   assert(looks.slice(0, 3).every(([colour, dashes], k) => dashes === 0 && looks[k + 3][0] === colour && looks[k + 3][1] > 0), JSON.stringify(looks));
   // Arithmetic across runs, and the nearest name where a run is mistyped.
@@ -72,10 +97,12 @@ export async function checkOverlay(browser, folder, name, short) {
   const difference = parsed(await page.textContent(".own .value"));
   const range = Math.max(...first.get("tip.force.x").map(Math.abs));
   assert(Math.abs(difference - (interpolate(first, "tip.force.x", 0.5 * end) - interpolate(second, "tip.force.x", 0.5 * end))) < 1e-4 * range, `${difference}`);
+  await checkSpectra(page, short, end);
   const only = await page.$$eval(".fact.only", (all) => all.map((one) => [one.querySelector("h3").textContent, [...one.querySelectorAll("li")].map((item) => item.textContent)]));
   assert.deepEqual(only, [[`Signals that only ${short} has`, ["x", "y", "z"].map((axis) => `spin.angular-velocity.${axis}`)]]);
   const facts = await page.textContent("#facts");
   assert(/end time.*1 and 0\.4/.test(facts) && facts.includes("which differ"), facts.slice(0, 400));
+  assert(facts.includes(`in the folders of the runs, ${name}, ${short}`), "where the tables are");
   assert.match(await page.textContent(".sub"), new RegExp(`${short}`));
   assert.deepEqual(problems, []);
   await close();

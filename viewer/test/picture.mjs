@@ -154,6 +154,8 @@ export async function checkSurfaces(browser, folder) {
     data.scene.surfaces = [
       { name: "floor", node: null, geometry: null, frame: frame([7, 7, -2]) },
       { name: "wall", node: null, geometry: null, frame: frame([-1.5, 40, 40], turned) },
+      // Above the lowest point of the machine: something may rest on it.
+      { name: "step", node: null, geometry: null, frame: frame([0, 0, 0.3]) },
       { name: "bump", node: null, geometry: { kind: "box", size: [0.4, 0.4, 0.2] }, frame: frame([0, 0, -1.9]) },
     ];
   });
@@ -161,15 +163,15 @@ export async function checkSurfaces(browser, folder) {
   const { shown, floor, wall, seen } = await page.evaluate(() => {
     const { stage } = window.kreisel;
     return {
-      shown: stage.surfaces.map((one) => one.userData.surface), floor: stage.grid.position.z, wall: stage.surfaces[0].localToWorld((stage.surfaces[0].geometry.computeBoundingSphere(), stage.surfaces[0].geometry.boundingSphere.center.clone())).toArray(),
+      shown: stage.surfaces.map((one) => `${one.userData.surface} ${one.userData.part}`), floor: stage.grid.position.z, wall: stage.surfaces[0].localToWorld((stage.surfaces[0].geometry.computeBoundingSphere(), stage.surfaces[0].geometry.boundingSphere.center.clone())).toArray(),
       seen: stage.surfaces.map((one) => { one.geometry.computeBoundingSphere(); return one.geometry.boundingSphere.radius; }),
     };
   });
-  assert.deepEqual(shown, ["plane", "box"], "the floor is the grid");
+  assert.deepEqual(shown, ["plane wall", "plane step", "box bump"], "the floor is the grid, and no other plane is");
   assert(floor < -1.99 && floor > -2.01, `the grid lies at ${floor}`);
   // In its own plane, and where the machine is.
   assert(Math.abs(wall[0] + 1.5) < 1e-9 && Math.hypot(wall[1], wall[2]) < 5, `${wall}`);
-  assert(Math.abs(seen[1] - Math.hypot(0.2, 0.2, 0.1)) < 1e-6, `${seen}`);
+  assert(Math.abs(seen[2] - Math.hypot(0.2, 0.2, 0.1)) < 1e-6, `${seen}`);
   assert.deepEqual(problems, []);
   await close();
 }

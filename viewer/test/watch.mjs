@@ -9,14 +9,20 @@ import { join } from "node:path";
 import { launch } from "./chromium.mjs";
 
 const [program, model] = process.argv.slice(2);
-const folder = mkdtempSync(join(tmpdir(), "kreisel-watch-"));
 const text = readFileSync(model, "utf8");
-const file = join(folder, "swing.toml");
-writeFileSync(file, text);
-const watching = spawn(program, ["watch", file, "--end-time", "0.5", "--out", join(folder, "results"), "--no-browser"], { stdio: ["ignore", "pipe", "inherit"] });
-const browser = await launch();
+const folder = mkdtempSync(join(tmpdir(), "kreisel-watch-"));
+let watching;
+let browser;
 try {
-  const url = await new Promise((done) => watching.stdout.once("data", (data) => done(String(data).trim())));
+  const file = join(folder, "swing.toml");
+  writeFileSync(file, text);
+  browser = await launch();
+  watching = spawn(program, ["watch", file, "--end-time", "0.5", "--out", join(folder, "results"), "--no-browser"], { stdio: ["ignore", "pipe", "inherit"] });
+  const url = await new Promise((done, fail) => {
+    watching.once("error", fail);
+    watching.once("exit", (code) => fail(new Error(`kreisel watch ended with ${code}`)));
+    watching.stdout.once("data", (data) => done(String(data).trim()));
+  });
   const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
   page.setDefaultTimeout(120_000);
   const problems = [];
@@ -65,7 +71,7 @@ try {
   assert.deepEqual(problems.filter((problem) => !/ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|ERR_INCOMPLETE/.test(problem)), []);
   console.log("passed  the page of kreisel watch follows its model");
 } finally {
-  watching.kill("SIGKILL");
-  await browser.close();
+  watching?.kill("SIGKILL");
+  await browser?.close();
   rmSync(folder, { recursive: true, force: true });
 }

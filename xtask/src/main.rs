@@ -51,21 +51,40 @@ const TRUST: [&str; 3] = ["kreisel", "--test", "trust"];
 
 /// Runs what takes long of a program of tests without debugging aids, which would take hours.
 fn run_long(program: &[&str], names: &str) -> Result<(), String> {
+    run_long_with(program, names, &[])
+}
+
+/// The same with environment variables.
+fn run_long_with(program: &[&str], names: &str, variables: &[(&str, &str)]) -> Result<(), String> {
     let how = [names, "--", "--ignored", "--nocapture", "--test-threads=1"];
-    cargo::run(&[&["test", "--release", "--package"], program, &how].concat())
+    cargo::run_with(&[&["test", "--release", "--package"], program, &how].concat(), variables)
 }
 
 /// Random machines from a number on.
-fn soak(options: &[&str]) -> Result<(), String> {
-    let number = |flag: &str, otherwise: &'static str| {
-        let at = options.iter().position(|word| *word == flag);
-        at.and_then(|at| options.get(at + 1)).copied().unwrap_or(otherwise).to_owned()
-    };
-    let (machines, first) = (number("--machines", "10000"), number("--first", "0"));
+fn soak(machines: u64, first: u64) -> Result<(), String> {
+    let [machines, first] = [machines, first].map(|number| number.to_string());
     let variables = [("KREISEL_MACHINES", machines.as_str()), ("KREISEL_FIRST", first.as_str())];
-    let how = ["test", "--release", "-p", "kreisel", "--test", "trust", "--", "--ignored", "--nocapture"];
-    let run = |names: &str| cargo::run_with(&[&how[..], &[names]].concat(), &variables);
+    let run = |names: &str| run_long_with(&TRUST, names, &variables);
     run("soak::").and_then(|()| run("growth::"))
+}
+
+/// How many machines, and from which number on; nothing else is an option.
+fn soak_options(options: &[&str]) -> Result<(u64, u64), String> {
+    let (mut machines, mut first) = (10_000, 0);
+    for pair in options.chunks(2) {
+        let [flag, value] = *pair else { return Err(format!("`{}` needs a number", pair[0])) };
+        let number = value.parse().map_err(|_| format!("`{flag} {value}`: a number is wanted"));
+        match flag {
+            "--machines" => machines = number?,
+            "--first" => first = number?,
+            _ => {
+                return Err(format!(
+                    "`cargo xtask soak` has no option `{flag}`, only --machines and --first"
+                ));
+            }
+        }
+    }
+    Ok((machines, first))
 }
 
 fn main() -> ExitCode {
@@ -97,7 +116,13 @@ fn main() -> ExitCode {
             cargo::test("checkpoint", &["--", "--ignored"], &[])
                 .and_then(|()| cargo::test("faults", &["--", "--ignored"], &[])),
         ),
-        ["soak", ref options @ ..] => conclude(soak(options)),
+        ["soak", ref options @ ..] => match soak_options(options) {
+            Ok((machines, first)) => conclude(soak(machines, first)),
+            Err(unknown) => {
+                say(&format!("{unknown}\n"));
+                ExitCode::from(2)
+            }
+        },
         ["fuzz", ref options @ ..] => conclude(cargo::run_release("kreisel-fuzz", options)),
         ["long"] => conclude(
             run_long(&["kreisel", "--test", "long"], "")
@@ -171,4 +196,20 @@ fn root() -> PathBuf {
 fn say(words: &str) {
     let mut stdout = io::stdout();
     let _ = stdout.write_all(words.as_bytes()).and_then(|()| stdout.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_soak_are_known_or_refused() {
+        assert_eq!(soak_options(&[]), Ok((10_000, 0)));
+        assert_eq!(soak_options(&["--first", "7", "--machines", "5"]), Ok((5, 7)));
+        for wrong in
+            [&["--machine", "5"][..], &["--machines"], &["--machines", "abc"], &["5"], &["--first", "-1"]]
+        {
+            assert!(soak_options(wrong).is_err(), "{wrong:?}");
+        }
+    }
 }

@@ -118,7 +118,7 @@ fn film(folder: &Path) -> Result<(), String> {
 }
 
 /// Pictures at the top of the book's tutorials: name, model, flags of the run, flags of the picture.
-const TUTORIALS: [(&str, &str, &[&str], &[&str]); 7] = [
+const TUTORIALS: [(&str, &str, &[&str], &[&str]); 8] = [
     (
         "swing",
         "crates/kreisel-cli/src/command/starter.toml",
@@ -148,17 +148,21 @@ const TUTORIALS: [(&str, &str, &[&str], &[&str]); 7] = [
         &["--frame", "0", "--frame", "0.0025", "--frame", "0.005", "--frame", "0.0075", "--view", "top"],
     ),
     ("robot", "models/robot-arm.toml", &["--end-time", "1.2"], &["--strip", "4"]),
+    ("crane", CRANE, &["--end-time", "8"], &["--strip", "4", "--view", "front"]),
     ("rotor", "validation/ross/rotor.toml", &["--end-time", "1 ms"], &["--size", "720,300"]),
 ];
+
+/// The crane, whose motor is moved by the controller of its page.
+const CRANE: &str = "models/crane.toml";
 
 fn tutorials(folder: &Path) -> Result<(), String> {
     for (name, model, run, picture) in TUTORIALS {
         let results = folder.join("tutorials").join(name);
-        run_model(&root().join(model), &results, &[&["--no-report"], run].concat())?;
+        let model = if model == CRANE { controlled_crane(folder)? } else { root().join(model) };
+        run_model(&model, &results, &[&["--no-report"], run].concat())?;
         let (results, to) = (results.to_string_lossy(), format!("book/src/figures/tutorial-{name}.png"));
         cargo::kreisel(&[&["render", &results, "-o", &to, "--size", "240,200"], picture].concat())?;
     }
-    crane(folder)?;
     let car = folder.join("tutorials/car");
     run_model(&root().join("models/active-suspension.toml"), &car, &["--no-report"])?;
     let ride = ["--sensor", "body-guide.displacement", "--sensor", "wheel-guide.displacement"];
@@ -176,20 +180,38 @@ fn tutorials(folder: &Path) -> Result<(), String> {
     fs::write(root().join("book/src/figures/tutorial-study.svg"), svg).map_err(|error| error.to_string())
 }
 
-/// The crane of the book with its controller, which stands in Python there, as an expression.
-fn crane(folder: &Path) -> Result<(), String> {
-    const CONTROLLER: &str =
-        "169*(5 - rail.displacement) - 524*rail.displacement-rate - 630*rope.angle + 1585*rope.angle-rate";
-    let path = root().join("models/crane.toml");
-    let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+/// The crane of the book with its controller, as an expression: the line of the program on the page, in the words of
+/// a model file.
+fn controlled_crane(folder: &Path) -> Result<PathBuf, String> {
+    let read = |path: &str| fs::read_to_string(root().join(path)).map_err(|error| format!("{path}: {error}"));
+    let controller = controller(&read("book/src/tutorials/crane.md")?)?;
+    let motor = "force = \"push\"";
+    let text = read(CRANE)?;
+    if !text.contains(motor) {
+        return Err(format!("{CRANE} has no line `{motor}` any more, in whose place the controller comes"));
+    }
     let model = folder.join("crane.toml");
-    fs::write(&model, text.replace("force = \"push\"", &format!("force = \"{CONTROLLER}\"")))
+    fs::write(&model, text.replace(motor, &format!("force = \"{controller}\"")))
         .map_err(|error| format!("{}: {error}", model.display()))?;
-    let results = folder.join("tutorials/crane");
-    run_model(&model, &results, &["--no-report", "--end-time", "8"])?;
-    let picture =
-        ["-o", "book/src/figures/tutorial-crane.png", "--size", "240,200", "--strip", "4", "--view", "front"];
-    cargo::kreisel(&[&["render", &results.to_string_lossy()], &picture[..]].concat())
+    Ok(model)
+}
+
+/// The controller on the page of the crane as an expression of signals.
+fn controller(page: &str) -> Result<String, String> {
+    let line = page.lines().find_map(|line| line.trim().strip_prefix("stepper[\"push\"] = "));
+    let mut law = line.ok_or("the page of the crane sets no `push`")?.to_owned();
+    for (name, meaning) in [
+        ("error", "(5 - rail.displacement)"),
+        ("speed", "rail.displacement-rate"),
+        ("swing_rate", "rope.angle-rate"),
+        ("swing", "rope.angle"),
+    ] {
+        if !law.contains(name) {
+            return Err(format!("the controller on the page of the crane has no `{name}`: {law}"));
+        }
+        law = law.replace(name, meaning);
+    }
+    Ok(law)
 }
 
 fn install() -> Result<(), String> {

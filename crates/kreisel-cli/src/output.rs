@@ -20,14 +20,6 @@ pub enum WriteError {
         /// What the operating system said.
         source: io::Error,
     },
-    /// A folder for results could not be created.
-    #[error("cannot create the folder {}: {source}", path.display())]
-    Folder {
-        /// The folder asked for.
-        path: PathBuf,
-        /// What the operating system said.
-        source: io::Error,
-    },
 }
 
 /// A number as people write it: four digits, no zeros at the end, an exponent where there would be many

@@ -7,22 +7,30 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod watching;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
+use watching::Watching;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Runs a line in a shell that finds `kreisel` on its path, and no browser.
+/// Runs a line in a shell.
 fn shell(folder: &Path, line: &str) -> Output {
+    command(folder, line).output().unwrap()
+}
+
+/// A line in a shell that finds `kreisel` on its path, and no browser.
+fn command(folder: &Path, line: &str) -> Command {
     let program = Path::new(env!("CARGO_BIN_EXE_kreisel")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
     let mut command = Command::new("sh");
     command.args(["-c", line]).current_dir(folder).env("PATH", path).env("BROWSER", "true");
-    command.output().unwrap()
+    command
 }
 
 /// A folder in which the lines of a page are run.
@@ -62,10 +70,11 @@ fn prepare(folder: &Path, line: &str) {
 
 /// What goes on until it is stopped serves a page, and ends by Ctrl-C with the exit code for that.
 fn watches(page: &str, folder: &Path, line: &str) {
-    let output = shell(folder, &format!("timeout --preserve-status --signal=INT 10 {line}"));
-    let [said, printed] = [&output.stderr, &output.stdout].map(|text| String::from_utf8_lossy(text));
-    assert_eq!(output.status.code(), Some(130), "{page}: {line}\n{said}");
-    assert!(printed.contains("http://127.0.0.1:"), "{page}: {line}\n{printed}{said}");
+    let mut watching = Watching::of(command(folder, &format!("exec {line}")));
+    let state = watching.until(|state| state["standing"] != "running");
+    assert_eq!(state["standing"], "done", "{page}: {line}\n{state}");
+    watching.interrupt();
+    assert_eq!(watching.ended(), Some(130), "{page}: {line}");
 }
 
 fn run_all(page: &str, lines: &[String]) {

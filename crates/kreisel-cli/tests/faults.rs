@@ -1,8 +1,9 @@
-//! Every call that writes a file, brings it to the disk or gives it its name fails once: the message names the
-//! file, nothing half-written has a final name, and the same command comes to the same bytes afterwards.
+//! Every call that writes a file, brings it to the disk or gives it its name fails once: there is one message, it
+//! names the file, nothing half-written has a final name, and the same command comes to the same bytes afterwards.
 //!
 //! The calls fail in a library of C that is put before the system's, so that the program is the one that users
-//! have. It is compiled with `cc`; without one there is nothing to test.
+//! have. It is compiled with `cc`; without one nothing is tested, which is said, and is a failure where the variable
+//! `CI` is set.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -13,18 +14,24 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// Ten steps with an event, four checkpoints on the way.
+/// Ten steps with an event.
 const MODEL: &str = "[simulation]\nend-time = 0.01\nstep = '1 ms'\n[parameters]\nm = 1\n[[body]]\nname = 'bob'\nmass = 'm'\n\
     inertia = [1, 1, 1]\nposition = [1, 0, 0]\n[[revolute]]\nname = 'hinge'\nbodies = ['ground', 'bob']\npoint = [0, 0, 0]\n\
     axis = [0, 1, 0]\n[[event]]\nname = 'low'\nzero-of = 'bob.position.z + 0.0001'\n";
 
 /// The shim, or nothing where there is no compiler.
+#[allow(clippy::print_stderr, reason = "a test that was left out says so")]
 fn shim(folder: &Path) -> Option<PathBuf> {
     let path = folder.join("shim.so");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/shim.c");
     let mut compiler = Command::new("cc");
     compiler.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&path).arg(source).arg("-ldl");
-    let status = compiler.status().ok()?;
+    let Ok(status) = compiler.status() else {
+        let is_required = std::env::var_os("CI").is_some_and(|value| !value.is_empty());
+        assert!(!is_required, "there is no `cc`, without which nothing is tested here");
+        eprintln!("NOT TESTED: there is no `cc` to compile calls that fail");
+        return None;
+    };
     assert!(status.success(), "the shim does not compile");
     Some(path)
 }
@@ -39,6 +46,8 @@ struct Place {
 struct Fault {
     /// Which call, on which file.
     what: String,
+    /// The name of that file.
+    name: String,
     output: Output,
 }
 
@@ -74,7 +83,8 @@ impl Place {
         command.env("FAULT_AT", at.to_string()).env("FAULT_KIND", kind).env("FAULT_MARK", &mark);
         let output = command.env("LD_PRELOAD", &self.shim).output().unwrap();
         let what = fs::read_to_string(&mark).ok()?;
-        Some(Fault { what: format!("{kind} at call {at}, {what}"), output })
+        let name = Path::new(&what).file_name().unwrap().to_str().unwrap().to_owned();
+        Some(Fault { what: format!("{kind} at call {at}, {what}"), name, output })
     }
 
     /// Files of a folder without those that have no final name.
@@ -93,16 +103,26 @@ fn words(kind: &str) -> &'static [&'static str] {
     if kind == "ENOSPC" { &["the disk is full", "No space left on device"] } else { &["Input/output error"] }
 }
 
+/// The name that a file on its way is to have: `table.csv` of `table.partial.csv` and of `.table.csv.1234.part`.
+fn final_name(name: &str) -> String {
+    match name.strip_prefix('.').and_then(|name| name.strip_suffix(".part")) {
+        Some(name) => name.rsplit_once('.').map_or(name, |(name, _)| name).to_owned(),
+        None => name.replacen(".partial", "", 1),
+    }
+}
+
 /// What the user is told: one error with the file and the reason, and exit code 1.
 fn assert_told(fault: &Fault, kind: &str) {
     let message = String::from_utf8_lossy(&fault.output.stderr);
     let what = &fault.what;
-    // A sweep whose folder cannot be made is a request that makes no sense.
-    let is_code = |code| code == 1 || (code == 2 && what.contains("mkdir"));
-    assert!(fault.output.status.code().is_some_and(is_code), "{what}: {message}");
+    assert_eq!(fault.output.status.code(), Some(1), "{what}: {message}");
+    assert_eq!(message.matches("error: ").count(), 1, "{what}: {message}");
+    assert!(words(kind).iter().any(|word| message.contains(word)), "{what}: {message}");
+    // By the name that it has on its way, or the one that it is to have.
     assert!(
-        message.contains("error: ") && words(kind).iter().any(|word| message.contains(word)),
-        "{what}: {message}"
+        message.contains(&fault.name) || message.contains(&final_name(&fault.name)),
+        "{what}: no word of `{}` in: {message}",
+        fault.name
     );
     assert!(!message.contains("panicked"), "{what}: {message}");
 }
@@ -115,13 +135,18 @@ fn kind(at: usize) -> &'static str {
 
 const RUN: [&str; 7] = ["run", "m.toml", "--quiet", "--out", "out", "--checkpoint", "3steps"];
 
-/// Tables must be those of `whole` to the byte wherever they have their final names; a summary can be read.
+/// Tables must be those of `whole` to the byte wherever they have their final names; a summary can be read, and where
+/// it says that all is done the files have its checksums, those too whose bytes differ from run to run.
 fn assert_whole(place: &Place, fault: &str) {
     let whole = place.files("whole");
     for (name, content) in place.files("out") {
         match name.as_str() {
             "run.json" | "sweep.json" => {
-                assert!(serde_json::from_slice::<serde_json::Value>(&content).is_ok(), "{fault}: {name}");
+                let summary: serde_json::Value = serde_json::from_slice(&content)
+                    .unwrap_or_else(|error| panic!("{fault}: {name}: {error}"));
+                if name == "sweep.json" || summary["status"] == "done" {
+                    place.succeed(&["verify", "out"]);
+                }
             }
             "trajectory.csv" | "scene.json" | "sweep.csv" | "sweep.html" => {
                 assert!(whole[&name] == content, "{fault}: {name} is not whole");

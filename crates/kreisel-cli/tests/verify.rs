@@ -130,6 +130,44 @@ fn folders_without_results_and_strange_summaries_are_told() {
     refused("out", 1, "scene.json` has no checksum");
 }
 
+/// A summary that says nothing is no proof that all is well.
+#[test]
+fn a_summary_that_was_cut_short_is_named() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let verified = |code: i32, words: &str| {
+        let output = kreisel(path, &["verify", "out"]);
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(output.status.code() == Some(code) && said.contains(words), "{words}: {said}");
+    };
+    results(path);
+    let sweep =
+        ["--vary", "m=1e6,2e6", "--measure", "max(energy.kinetic)", "--end-time", "0.01", "--out", "out"];
+    let model = "[simulation]\nend-time = 0.1\nstep = '1 ms'\n[parameters]\nm = 1e6\n[[body]]\nname = 'bob'\nmass = 'm'\ninertia = [1, 1, 1]\n";
+    fs::write(path.join("s.toml"), model).unwrap();
+    succeed(path, &[&["sweep", "s.toml", "--quiet"], &sweep[..]].concat());
+    verified(0, "files are as written");
+    for name in ["sweep.json", "run.json", "static.json", "modes.json"] {
+        let file = path.join("out").join(name);
+        let whole = fs::read(&file).unwrap();
+        fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+        verified(1, &format!("out/{name}` is not the summary that Kreisel writes"));
+        fs::write(&file, &whole).unwrap();
+    }
+    // The sweep alone: cut short, without a file, without its summary.
+    fs::rename(path.join("out"), path.join("all")).unwrap();
+    succeed(path, &[&["sweep", "s.toml", "--quiet"], &sweep[..]].concat());
+    let file = path.join("out/sweep.json");
+    let mut changed = summary(path, "sweep.json");
+    changed["crc32"] = serde_json::json!({});
+    fs::write(&file, changed.to_string()).unwrap();
+    verified(1, "names no file");
+    fs::write(&file, "{").unwrap();
+    verified(1, "out/sweep.json` is not the summary");
+    fs::remove_file(&file).unwrap();
+    verified(2, "holds a sweep without `sweep.json`");
+}
+
 #[test]
 fn poses_that_are_no_numbers_are_refused() {
     let folder = TempDir::new().unwrap();

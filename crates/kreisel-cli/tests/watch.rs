@@ -3,81 +3,15 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use serde_json::Value;
+mod watching;
+
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-
-/// A watching command, ended with the test.
-struct Watching {
-    child: Child,
-    host: String,
-    path: String,
-    version: u64,
-}
-
-impl Drop for Watching {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Watching {
-    fn start(folder: &Path, arguments: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kreisel"));
-        command.arg("watch").args(arguments).arg("--no-browser").current_dir(folder);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut url = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
-        let (host, path) = url.trim().strip_prefix("http://").unwrap().split_once('/').unwrap();
-        Self { child, host: host.to_owned(), path: format!("/{path}"), version: 0 }
-    }
-
-    fn get(&self, place: &str) -> String {
-        let mut stream = TcpStream::connect(&self.host).unwrap();
-        write!(stream, "GET {}{place} HTTP/1.1\r\nHost: {}\r\n\r\n", self.path, self.host).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
-        body.to_owned()
-    }
-
-    /// Waits until the page says what is wanted.
-    fn until(&mut self, is_wanted: impl Fn(&Value) -> bool) -> Value {
-        let start = Instant::now();
-        loop {
-            let state: Value =
-                serde_json::from_str(&self.get(&format!("state?after={}", self.version))).unwrap();
-            self.version = state["version"].as_u64().unwrap();
-            if is_wanted(&state) {
-                return state;
-            }
-            assert!(start.elapsed() < Duration::from_secs(120), "{state}");
-        }
-    }
-
-    fn interrupt(&self) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-    }
-
-    fn ended(&mut self) -> Option<i32> {
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(60) {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.code();
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        None
-    }
-}
+use watching::Watching;
 
 const SWING: &str = include_str!("../src/command/starter.toml");
 
@@ -133,14 +67,116 @@ fn a_long_run_is_seen_while_it_lasts_and_given_up_when_the_model_is_saved() {
     assert_eq!(watching.ended(), Some(130));
 }
 
+/// A command that ends by itself.
+fn refused(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kreisel"));
+    command.arg("watch").args(arguments).arg("--no-browser").current_dir(folder);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if start.elapsed() > Duration::from_secs(60) {
+            child.kill().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+    assert!(output.stdout.is_empty(), "{arguments:?} has an address");
+    output
+}
+
 #[test]
-fn what_cannot_be_watched_is_said() {
+fn what_no_saved_file_can_mend_ends_at_once() {
     let folder = TempDir::new().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_kreisel"))
-        .args(["watch", "-", "--no-browser"])
-        .current_dir(folder.path())
-        .output()
+    let path = folder.path();
+    fs::write(path.join("swing.toml"), SWING).unwrap();
+    fs::write(path.join("other.toml"), format!("{SWING}\n")).unwrap();
+    let mut run = Command::new(env!("CARGO_BIN_EXE_kreisel"));
+    run.args(["run", "other.toml", "--quiet", "--end-time", "10 ms"]);
+    assert!(run.current_dir(path).status().unwrap().success());
+    for (arguments, words) in [
+        (&["-"][..], "no file to watch"),
+        (&["swnig.toml"], "did you mean `swing.toml`?"),
+        (&["swing.toml", "--set", "lenght=2"], "there is no parameter `lenght`"),
+        (&["swing.toml", "--end-time", "soon"], "--end-time"),
+        (&["swing.toml", "--out", "results/other"], "holds results of another model"),
+    ] {
+        let said = String::from_utf8(refused(path, arguments).stderr).unwrap();
+        assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_file_may_be_called_stdin() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("stdin"), SWING).unwrap();
+    let mut watching = Watching::start(folder.path(), &["stdin", "--end-time", "10 ms"]);
+    watching.until(|state| state["standing"] == "done");
+}
+
+#[test]
+fn every_file_that_a_model_names_is_watched_whether_it_can_be_read_or_not() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let write = |name: &str, text: &str| fs::write(path.join(name), text).unwrap();
+    let bob = "[[body]]\nname = 'bob'\nmass = 1\ninertia = [1, 1, 1]\n";
+    write("m.toml", "include = ['parts.toml', 'more.toml']\n[simulation]\nend-time = 0.01\nstep = '1 ms'\n");
+    write("parts.toml", &bob.replace("mass", "mas"));
+    let mut watching = Watching::start(path, &["m.toml"]);
+    let says = |words: &'static str| {
+        move |state: &serde_json::Value| {
+            state["standing"] == "wrong" && state["message"].as_str().unwrap().contains(words)
+        }
+    };
+    // The other one is not there yet.
+    watching.until(says("more.toml"));
+    let table = "[[table]]\nname = 'push'\nfile = 'push.csv'\n[[force]]\nname = 'f'\nbody = 'bob'\nforce = ['push(t)', 0, 0]\n";
+    write("more.toml", table);
+    watching.until(says("more.toml:3"));
+    write("push.csv", "0,0\n1,nothing\n");
+    watching.until(says("nothing"));
+    write("push.csv", "0,0\n1,1\n");
+    watching.until(says("parts.toml:3"));
+    write("parts.toml", bob);
+    let first = watching.until(|state| state["standing"] == "done");
+    // And once more, now that all is read.
+    for name in ["parts.toml", "push.csv"] {
+        fs::write(path.join(name), format!("{}\n", fs::read_to_string(path.join(name)).unwrap())).unwrap();
+        let next = watching.until(|state| state["standing"] == "done");
+        assert!(next["page"].as_u64() > first["page"].as_u64(), "{name}: {next}");
+    }
+}
+
+/// Arguments of programs are seen by everybody on the computer.
+#[test]
+fn the_program_that_opens_the_page_is_not_told_the_token() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    fs::write(path.join("swing.toml"), SWING).unwrap();
+    let browser = path.join("browser");
+    fs::write(&browser, "#!/bin/sh\nprintf '%s\\n' \"$@\" > told.new\nmv told.new told\nexec sleep 3\n")
         .unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("no file to watch"));
+    fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kreisel"));
+    command.args(["watch", "swing.toml", "--end-time", "10 ms"]).current_dir(path).env("BROWSER", &browser);
+    let mut watching = Watching::of(command);
+    // A browser that stays open keeps nobody waiting.
+    watching.until(|state| state["standing"] == "done");
+    let start = Instant::now();
+    while !path.join("told").exists() {
+        assert!(start.elapsed() < Duration::from_secs(60), "the browser was not started");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let told = fs::read_to_string(path.join("told")).unwrap();
+    let token = watching.path.trim_matches('/').to_owned();
+    assert!(token.len() == 32 && !told.contains(&token) && !told.contains(&watching.host), "{told}");
+    let page = PathBuf::from(told.trim());
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&page), mode(page.parent().unwrap())), (0o600, 0o700), "{}", page.display());
+    let text = fs::read_to_string(&page).unwrap();
+    assert!(text.contains(&format!("url=http://{}{}", watching.host, watching.path)), "{text}");
+    watching.interrupt();
+    assert_eq!(watching.ended(), Some(130));
+    assert!(!page.exists() && !page.parent().unwrap().exists(), "{} stays", page.display());
 }

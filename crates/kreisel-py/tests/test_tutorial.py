@@ -45,6 +45,7 @@ def test_the_controller_of_the_crane_brings_its_load_there(tmp_path: Path, monke
     space: dict[str, Any] = {"__name__": "crane"}
     exec(compile(code, "the crane of the book", "exec"), space)
     places = {round(time, 2): place for time, place in space["path"]}
-    # A Runge-Kutta method on the nonlinear equations with the same gains, beside Kreisel.
+    # A Runge-Kutta method on the nonlinear equations with the same gains and each force held for 10 ms, as the program
+    # of the page does: `crane_by_hand` in crates/kreisel/tests/doors/tutorials.rs.
     assert places[5.0] == pytest.approx(4.2479, abs=1e-3)
     assert places[7.0] == pytest.approx(4.8386, abs=1e-3)

@@ -1,7 +1,7 @@
 //! `kreisel check`: explains a model without running it.
 
 use super::flag::{Json, Model, json_text};
-use super::{CommandError, Ending, NO_SENSE};
+use super::{CommandError, Ending, NO_SENSE, told};
 use crate::output::Printer;
 use kreisel::dae::Note;
 use kreisel::machine::{Machine, Mobility, RunPlan};
@@ -142,7 +142,7 @@ impl Explanation {
         }
         line("signals", format!("{}: {}", self.signals.len(), shortened(&self.signals)));
         self.assumptions.iter().for_each(|assumption| line("assumed", assumption.clone()));
-        self.warnings.iter().for_each(|warning| line("warning", warning.clone()));
+        told(&self.notes, "`--json` has them all").into_iter().for_each(|warning| line("warning", warning));
         self.error.iter().for_each(|error| line("cannot start", error.clone()));
         text
     }

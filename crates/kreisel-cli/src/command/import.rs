@@ -1,7 +1,8 @@
 //! `kreisel import`: a robot of another program as a folder with a model file.
 
 use super::{CommandError, Ending, counted, say};
-use crate::output::{WriteError, write_whole};
+use crate::output::write_whole;
+use kreisel::results::{WriteError, make_folder};
 use kreisel_import::{Choices, Folder};
 use std::path::{Path, PathBuf};
 
@@ -48,15 +49,14 @@ impl Import {
 
 /// Writes the files into a new folder, or an empty one; the path of the model.
 fn write(folder: &Folder, place: &Path) -> Result<PathBuf, CommandError> {
-    let failed = |source| WriteError::Folder { path: place.to_owned(), source };
-    std::fs::create_dir_all(place).map_err(failed)?;
-    if std::fs::read_dir(place).map_err(failed)?.next().is_some() {
+    make_folder(place)?;
+    if std::fs::read_dir(place).map_err(|source| WriteError::io(place, source))?.next().is_some() {
         return Err(CommandError::Exists(place.to_owned()));
     }
     for (file, bytes) in &folder.surfaces {
         let path = place.join(file);
         let above = path.parent().unwrap_or(place);
-        std::fs::create_dir_all(above).map_err(failed)?;
+        make_folder(above)?;
         write_whole(&path, bytes)?;
     }
     let path = place.join(format!("{}.toml", folder.name));

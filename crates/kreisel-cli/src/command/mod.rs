@@ -34,6 +34,7 @@ use kreisel::results::{self, Computation};
 use kreisel::run::{CheckpointError, RunError};
 use kreisel::statics::StaticsError;
 use kreisel::sweep::{JournalError, MeasureError, SweepError};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -181,6 +182,12 @@ pub enum CommandError {
     /// A figure that cannot be drawn in pixels.
     #[error(transparent)]
     Png(#[from] PngError),
+    /// A sweep that left no checksums.
+    #[error("{} holds a sweep without `sweep.json`, so that nothing can be checked: it did not come to its end, or that file was deleted; the same `kreisel sweep` again goes on", .0.display())]
+    NoSweepSummary(PathBuf),
+    /// Results without a file.
+    #[error("the summary in {} names no file, so that nothing can be checked", .0.display())]
+    NothingToVerify(PathBuf),
     /// Nothing to view.
     #[error("there is no run in `results` yet; `kreisel run` makes one, or name its folder")]
     NoRuns,
@@ -255,8 +262,8 @@ impl CommandError {
             Self::ModelChanged(_) => 1,
             Self::NoPixels { .. } | Self::PictureSize { .. } | Self::TimeOutside { .. } => 2,
             Self::Png(_) => 1,
-            Self::NoRuns => 2,
-            Self::Write(WriteError::Folder { .. }) => 2,
+            Self::NoRuns | Self::NoSweepSummary(_) => 2,
+            Self::NothingToVerify(_) => 1,
             Self::Model(_) | Self::Exists(_) | Self::BadModelName(_) | Self::UnknownModel { .. } => 2,
             Self::Start(error) | Self::StartAt { error, .. } => start_exit_code(error),
             Self::Statics(error) => statics_exit_code(error),
@@ -394,29 +401,35 @@ fn warn_of_replacement(folder: &Path, computation: Computation) {
 
 /// What the user should know, a line each; of many alike the first ones, and how many more there are.
 fn say_notes<'n>(notes: impl IntoIterator<Item = &'n Note>) {
-    told(notes).iter().for_each(|line| say_warning(line));
+    told(notes, IN_SUMMARY).iter().for_each(|line| say_warning(line));
 }
 
-/// Lines for notes, in their order.
-fn told<'n>(notes: impl IntoIterator<Item = &'n Note>) -> Vec<String> {
+/// Where all notes of a computation are.
+const IN_SUMMARY: &str = "the summary in the folder has them all";
+
+/// Lines for notes, in their order; `all` says where the others are.
+fn told<'n>(notes: impl IntoIterator<Item = &'n Note>, all: &str) -> Vec<String> {
+    let told = notes.into_iter().map(|note| (note.kind.word(), note.text.as_str()));
+    told_of(&told.collect::<Vec<_>>(), all)
+}
+
+/// The same of kinds and texts.
+fn told_of(notes: &[(&str, &str)], all: &str) -> Vec<String> {
     /// Notes of a kind that are told one by one.
     const MAX_ALIKE: usize = 3;
-    let notes: Vec<&Note> = notes.into_iter().collect();
-    let alike = |note: &Note| notes.iter().filter(|other| other.kind == note.kind).count();
-    let mut lines = Vec::new();
-    for (place, note) in notes.iter().enumerate() {
-        let before = notes[..place].iter().filter(|other| other.kind == note.kind).count();
-        match alike(note) {
-            count if count <= MAX_ALIKE + 1 || before < MAX_ALIKE => lines.push(note.text.clone()),
-            count if before == MAX_ALIKE => lines.push(format!(
-                "{} more like these, of kind `{}`; the summary in the folder has them all",
-                count - MAX_ALIKE,
-                note.kind.word()
-            )),
-            _ => {}
+    let mut alike: HashMap<&str, usize> = HashMap::new();
+    notes.iter().for_each(|(kind, _)| *alike.entry(kind).or_default() += 1);
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    let lines = notes.iter().filter_map(|(kind, text)| {
+        let (count, before) = (alike[kind], seen.entry(kind).or_default());
+        *before += 1;
+        match *before - 1 {
+            before if count <= MAX_ALIKE + 1 || before < MAX_ALIKE => Some((*text).to_owned()),
+            MAX_ALIKE => Some(format!("{} more like these, of kind `{kind}`; {all}", count - MAX_ALIKE)),
+            _ => None,
         }
-    }
-    lines
+    });
+    lines.collect()
 }
 
 fn say_warning(warning: &str) {
@@ -439,15 +452,18 @@ mod tests {
     fn of_many_notes_alike_three_are_told_and_the_others_counted() {
         let note = |kind, number: usize| Note::new(kind, format!("{number}")).about(number.to_string());
         let few: Vec<Note> = (0..4).map(|number| note(NoteKind::FreeBody, number)).collect();
-        assert_eq!(told(&few), ["0", "1", "2", "3"]);
+        assert_eq!(told(&few, IN_SUMMARY), ["0", "1", "2", "3"]);
         let mut many: Vec<Note> = (0..50).map(|number| note(NoteKind::FreeBody, number)).collect();
         many.push(note(NoteKind::Immobile, 50));
-        let lines = told(&many);
+        let lines = told(&many, IN_SUMMARY);
         assert_eq!(lines.len(), 5, "{lines:?}");
         assert!(
             lines[3].starts_with("47 more like these, of kind `free-body`") && lines[4] == "50",
             "{lines:?}"
         );
+        // A machine of many free bodies has a note for each; comparing each with each would take minutes.
+        let very_many: Vec<Note> = (0..200_000).map(|number| note(NoteKind::FreeBody, number)).collect();
+        assert_eq!(told(&very_many, IN_SUMMARY).len(), 4);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::flag::{Json, Model, Results, json_text};
 use super::run::value;
 use super::{CommandError, Ending, say_notes};
-use crate::output::{Printer, WriteError, write_whole};
+use crate::output::{Printer, write_whole};
 use clap::ValueEnum;
 use kreisel::dae::{Note, NoteKind, Notes};
 use kreisel::kinematics::NodeId;
@@ -12,12 +12,11 @@ use kreisel::modes::{Linearized, Mode, ModeSettings};
 use kreisel::report::{self, RecordedMotion, Recording};
 use kreisel::results::{
     Channel, Computation, CsvTable, CsvWriter, EndStatus, OutputFolder, RunSummary, VtkHdfWriter,
-    matrix_market,
+    make_folder, matrix_market,
 };
 use kreisel::run::{About, MachineModes};
 use serde::Serialize;
 use std::fmt::Write;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -333,7 +332,7 @@ fn write_matrices(
     linearized: &Linearized,
     notes: &mut Notes,
 ) -> Result<Vec<PathBuf>, CommandError> {
-    fs::create_dir_all(folder).map_err(|source| WriteError::Folder { path: folder.to_owned(), source })?;
+    make_folder(folder)?;
     let names = machine.coordinate_names();
     let list = |names: &[String]| names.join("\n") + "\n";
     let mut files = vec![

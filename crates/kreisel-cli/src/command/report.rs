@@ -16,14 +16,14 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   kreisel report results/heavy-top
   kreisel report results/heavy-top -o heavy-top.html
-  kreisel run swing.toml --step 1ms --out results/coarse
+  kreisel run models/heavy-top.toml --step 1ms --out results/coarse
   kreisel report results/heavy-top results/coarse -o both.html")]
 pub struct Report {
     /// The folder of the results; several are shown in one page
     #[arg(value_name = "DIR", required = true, num_args = 1..)]
     folders: Vec<PathBuf>,
 
-    /// Write the page to FILE; `DIR/report.html` if not given, for several runs it must be
+    /// Write the page to FILE; `DIR/report.html` if not given; required for several runs
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

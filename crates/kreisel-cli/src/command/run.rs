@@ -1,7 +1,9 @@
 //! `kreisel run`: runs a model and writes its results.
 
 use super::flag::{Json, Model, json_text, parse_every};
-use super::{CommandError, Ending, counted, say, say_notes, say_warning, warn_of_replacement};
+use super::{
+    CommandError, Ending, IN_SUMMARY, counted, say, say_notes, say_warning, told_of, warn_of_replacement,
+};
 use crate::output::{Printer, brief};
 use crate::signals::interrupt_flag;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -161,7 +163,12 @@ impl Run {
         watch.interrupt?;
         let outcome = outcome.map_err(|error| CommandError::of_run(&machine, error))?;
         if !self.quiet {
-            outcome.summary.warnings[watch.told..].iter().for_each(|warning| say_warning(warning));
+            let later = &outcome.summary.notes[watch.told..];
+            let later: Vec<_> = later
+                .iter()
+                .filter_map(|note| Some((note["kind"].as_str()?, note["text"].as_str()?)))
+                .collect();
+            told_of(&later, IN_SUMMARY).iter().for_each(|warning| say_warning(warning));
         }
         let report = Report { folder: &folder, summary: &outcome.summary };
         self.deliver(&report, || match self.verbose {

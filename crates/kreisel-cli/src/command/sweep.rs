@@ -2,25 +2,26 @@
 
 use super::flag::{Json, Model, json_text};
 use super::{CommandError, Ending, counted, say, say_warning};
-use crate::output::{Printer, WriteError, write_whole};
+use crate::output::{Printer, write_whole};
 use crate::signals::interrupt_flag;
 use crate::sweep_page;
 use indicatif::{ProgressBar, ProgressStyle};
+use kreisel::results::make_folder;
 use kreisel::sweep::study::MAX_RUNS;
 use kreisel::sweep::{
     Journal, Outcome, Request, SWEEP_SUMMARY, Sampling, Study, SweepError, SweepSummary, table,
 };
 use serde::Serialize;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Run a model many times with other parameters, on all cores.
 ///
-/// Writes `sweep.csv` (a line for each run: parameters, measures, how it ended) and `sweep.html` (responses;
-/// open it in a browser), and `sweep.json` with their checksums (`kreisel verify`). Ctrl-C ends it and keeps the finished runs; the same command goes on where it
-/// stopped. Numbers and their order do not depend on the number of threads.
+/// Writes `sweep.csv` (a line for each run: parameters, measures, how it ended), `sweep.html` (responses; open
+/// it in a browser) and `sweep.json` (the checksums of both, for `kreisel verify`). Ctrl-C ends it and keeps
+/// the finished runs; the same command goes on where it stopped. Numbers and their order do not depend on the
+/// number of threads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   kreisel sweep models/heavy-top.toml --vary mass=10:20:8 \\
@@ -108,7 +109,7 @@ impl Sweep {
         let points = study.points()?;
         let identity = &study.identity;
         let folder = self.folder();
-        fs::create_dir_all(&folder).map_err(|source| WriteError::Folder { path: folder.clone(), source })?;
+        make_folder(&folder)?;
         let began = Instant::now();
         let journal = Journal::open(&folder.join("sweep.journal"), identity, points.len());
         let (journal, mut rows) = journal.map_err(SweepError::from)?;

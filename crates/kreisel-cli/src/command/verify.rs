@@ -3,10 +3,10 @@
 use super::{CommandError, Ending, counted};
 use crate::output::Printer;
 use kreisel::report::Recording;
-use kreisel::results::{Computation, EndStatus};
+use kreisel::results::{Computation, EndStatus, ReadError};
 use kreisel::sweep::SweepSummary;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Check whether the files of a folder are as they were written.
 ///
@@ -24,35 +24,59 @@ pub struct Verify {
 impl Verify {
     /// Does what the arguments ask for.
     pub fn run(&self) -> Result<Ending, CommandError> {
-        let found = Computation::ALL.map(|computation| computation.summary(&self.folder));
+        let (mut good, mut bad) = (0, Vec::new());
+        let found = Computation::ALL.map(|computation| computation.read_summary(&self.folder));
+        let found: Vec<_> = found.into_iter().filter_map(|read| kept(read, &mut bad)).collect();
         let summaries: Vec<_> =
-            found.into_iter().flatten().filter(|summary| summary.status != EndStatus::Running).collect();
-        let sweep = SweepSummary::read(&self.folder);
-        if summaries.is_empty() && sweep.is_none() {
-            // Says what there is in place of results.
-            Recording::read(&self.folder)?;
-        }
-        let mut printer = Printer::new(io::stdout());
-        let of_runs = summaries
+            found.into_iter().filter(|summary| summary.status != EndStatus::Running).collect();
+        let sweep = kept(SweepSummary::read(&self.folder), &mut bad);
+        let checked: Vec<_> = summaries
             .iter()
-            .flat_map(|summary| summary.files.iter().map(|name| summary.check_file(&self.folder, name)));
-        let of_sweep = sweep
-            .iter()
-            .flat_map(|sweep| sweep.crc32.keys().map(|name| sweep.check_file(&self.folder, name)));
-        let (mut good, mut bad) = (0, 0);
-        for checked in of_runs.chain(of_sweep) {
-            match checked {
-                Ok(()) => good += 1,
-                Err(error) => {
-                    bad += 1;
-                    printer.print(&format!("{error}\n"))?;
+            .flat_map(|summary| summary.files.iter().map(|name| summary.check_file(&self.folder, name)))
+            .chain(
+                sweep
+                    .iter()
+                    .flat_map(|sweep| sweep.crc32.keys().map(|name| sweep.check_file(&self.folder, name))),
+            )
+            .collect();
+        if checked.is_empty() && bad.is_empty() {
+            let folder = self.folder.clone();
+            if sweep.is_none() && summaries.is_empty() {
+                if is_sweep(&folder) {
+                    return Err(CommandError::NoSweepSummary(folder));
                 }
+                // Says what there is in place of results.
+                Recording::read(&folder)?;
+            }
+            return Err(CommandError::NothingToVerify(folder));
+        }
+        for result in checked {
+            match result {
+                Ok(()) => good += 1,
+                Err(error) => bad.push(error),
             }
         }
-        if bad > 0 {
+        let mut printer = Printer::new(io::stdout());
+        for error in &bad {
+            printer.print(&format!("{error}\n"))?;
+        }
+        if !bad.is_empty() {
             return Ok(Ending::CheckFailed);
         }
         printer.print(&format!("{} as written\n", counted(good, "file is", "files are")))?;
         Ok(Ending::Done)
     }
+}
+
+/// A summary that was read; what is wrong with one that was not is kept.
+fn kept<T>(read: Result<Option<T>, ReadError>, bad: &mut Vec<ReadError>) -> Option<T> {
+    read.unwrap_or_else(|error| {
+        bad.push(error);
+        None
+    })
+}
+
+/// Whether a folder holds what a sweep leaves.
+fn is_sweep(folder: &Path) -> bool {
+    ["sweep.csv", "sweep.journal"].iter().any(|name| folder.join(name).is_file())
 }

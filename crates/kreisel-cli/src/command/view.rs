@@ -32,8 +32,8 @@ impl View {
         let page = folder.join(kreisel::report::FILE);
         let page = if page.is_file() { page } else { report::write(&folder, None)? };
         Printer::new(io::stdout()).print(&format!("{}\n", page.display()))?;
-        let Ok(whole) = std::path::absolute(&page) else { return Ok(Ending::Done) };
-        if !open(whole.as_os_str()) {
+        // A browser does not know our present folder.
+        if !std::path::absolute(&page).is_ok_and(|whole| open(whole.as_os_str())) {
             say(
                 "no browser could be started; open the page yourself, or name a program by the variable BROWSER\n",
             );

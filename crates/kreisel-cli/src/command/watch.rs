@@ -3,15 +3,15 @@
 use super::flag::Model;
 use super::run::verdict_words;
 use super::view::open;
-use super::{CommandError, Ending, say, warn_of_replacement};
-use crate::live::{Server, Shown, Standing};
-use crate::output::{Printer, brief};
+use super::{CommandError, Ending, NO_SENSE, say, warn_of_replacement};
+use crate::live::{Redirect, Server, Shown, Standing};
+use crate::output::{Printer, WriteError, brief};
 use crate::signals::interrupt_flag;
 use kreisel::dae::Control;
 use kreisel::machine::{Machine, RunPlan};
 use kreisel::report::{self, RecordedMotion, Recording};
 use kreisel::results::{Computation, CsvTable, EndStatus, OutputFolder, RunSummary};
-use kreisel::run::{Job, JobObserver, JobOutcome, Moment, RunEnding};
+use kreisel::run::{Job, JobObserver, JobOutcome, Moment, RunEnding, RunError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,8 +23,9 @@ use std::time::{Duration, Instant, SystemTime};
 /// The page shows progress and the motion so far while a run lasts, the report when it is done, and what is
 /// wrong with a model that has a mistake. It is served to this computer alone, at an address that holds a
 /// token. A run that is under way when the model is saved is given up. Results go where those of `kreisel run`
-/// go. Files that the model includes are watched, too; Ctrl-C ends it.
+/// go. Files that the model names are watched, too: included ones, tables, surfaces. Ctrl-C ends it.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("file", |file| file.help("The model file")))]
 #[command(after_help = "Examples:
   kreisel watch swing.toml
   kreisel watch swing.toml --end-time \"2 s\" --no-browser")]
@@ -51,7 +52,7 @@ const LOOK: Duration = Duration::from_millis(100);
 impl Watch {
     /// Does what the arguments ask for.
     pub fn run(&self) -> Result<Ending, CommandError> {
-        if self.model.path() == Path::new("stdin") {
+        if self.model.is_standard_input() {
             return Err(CommandError::NothingToWatch);
         }
         let folder = match &self.out {
@@ -63,25 +64,27 @@ impl Watch {
         let title = self.model.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
         let shown = Arc::new(Shown::new(&title));
         let server = Server::start(Arc::clone(&shown)).map_err(CommandError::NoServer)?;
-        Printer::new(io::stdout()).print(&format!("{}\n", server.url()))?;
-        if !self.no_browser && !open(server.url().as_ref()) {
-            say("no browser could be started; open the address above yourself\n");
-        }
-        say(&format!("watching {title}; Ctrl-C ends it\n"));
-        let mut files = Files::of(vec![self.model.path().to_owned()]);
+        let mut door = Door::new(server.url(), title, !self.no_browser);
         while !interrupt.load(Ordering::Relaxed) {
             shown.tell(Standing::Running, "reading the model", 0.0, "");
-            if let Err(error) = self.once(&folder, &shown, &interrupt, &mut files) {
+            // Before they are read: what is saved meanwhile has another time than this.
+            let files = Files::new(self.model.named_files());
+            let result = self.once(&folder, &shown, &interrupt, &files, &mut door);
+            if let Err(error) = result {
+                if !door.is_open && is_of_request(&error) {
+                    return Err(error);
+                }
+                door.open();
                 // The page has the message without the colours of a terminal.
                 say(&error.message(super::is_colored()));
                 shown.tell(Standing::Wrong, "no run", 0.0, &error.message(false));
             }
+            std::mem::replace(&mut door.printed, Ok(()))?;
             while !interrupt.load(Ordering::Relaxed) && !files.have_changed() {
                 std::thread::sleep(LOOK);
             }
             // An editor may write a file in pieces.
             std::thread::sleep(LOOK);
-            files.look();
         }
         Ok(Ending::Interrupted)
     }
@@ -92,12 +95,12 @@ impl Watch {
         folder: &Path,
         shown: &Shown,
         interrupt: &AtomicBool,
-        files: &mut Files,
+        files: &Files,
+        door: &mut Door,
     ) -> Result<(), CommandError> {
         let machine = self.model.read()?;
-        files.replace(machine.sources().iter().map(|source| source.path.clone().into()).collect());
         let plan = machine.plan()?;
-        let mut live = Live::new(&machine, &plan, shown, interrupt, files);
+        let mut live = Live::new(&machine, &plan, shown, interrupt, files, door);
         let job = Job::new(&machine, &plan).model(self.model.identity()?).force(self.force);
         let outcome = job.observe(&mut live).run_into(folder);
         let outcome = outcome.map_err(|error| CommandError::of_run(&machine, error))?;
@@ -106,6 +109,65 @@ impl Watch {
         }
         Ok(())
     }
+}
+
+/// Whether no change of a file can mend this: a model that is not there, a mistake on the command line, or a
+/// folder that is not to be had.
+fn is_of_request(error: &CommandError) -> bool {
+    match error {
+        CommandError::Model(errors) => {
+            errors.iter().any(|error| !Path::new(error.place().file().name()).is_file())
+        }
+        CommandError::Run(RunError::Write(_)) | CommandError::Results(_) => error.exit_code() == NO_SENSE,
+        _ => false,
+    }
+}
+
+/// The address, which is told once there is something to be seen there.
+struct Door {
+    address: String,
+    title: String,
+    browser: bool,
+    is_open: bool,
+    /// Whether the address could be printed.
+    printed: Result<(), WriteError>,
+    /// Stays for as long as a browser may look for it.
+    redirect: Option<Redirect>,
+}
+
+impl Door {
+    fn new(address: String, title: String, browser: bool) -> Self {
+        Self { address, title, browser, is_open: false, printed: Ok(()), redirect: None }
+    }
+
+    fn open(&mut self) {
+        if self.is_open {
+            return;
+        }
+        self.is_open = true;
+        self.printed = Printer::new(io::stdout()).print(&format!("{}\n", self.address));
+        if self.browser {
+            self.redirect = start_browser(&self.address);
+        }
+        say(&format!("watching {}; Ctrl-C ends it\n", self.title));
+    }
+}
+
+/// Leads a browser to an address. Some browsers go on for as long as their window is open, so that nobody waits
+/// for them.
+fn start_browser(address: &str) -> Option<Redirect> {
+    let failed = || say("no browser could be started; open the address above yourself\n");
+    let Ok(redirect) = Redirect::to(address) else {
+        failed();
+        return None;
+    };
+    let path = redirect.path().as_os_str().to_owned();
+    std::thread::spawn(move || {
+        if !open(&path) {
+            failed();
+        }
+    });
+    Some(redirect)
 }
 
 /// Shows how a run ended, and its page.
@@ -126,26 +188,12 @@ fn tell_end(outcome: &JobOutcome, folder: &Path, shown: &Shown) {
 struct Files(Vec<(PathBuf, Option<(SystemTime, u64)>)>);
 
 impl Files {
-    fn of(paths: Vec<PathBuf>) -> Self {
+    fn new(paths: Vec<PathBuf>) -> Self {
         Self(paths.into_iter().map(|path| (path.clone(), stamp(&path))).collect())
-    }
-
-    /// Watches these; what is watched already may have changed meanwhile, and keeps its time.
-    fn replace(&mut self, paths: Vec<PathBuf>) {
-        let known = std::mem::take(&mut self.0);
-        let of = |path: PathBuf| {
-            let before = known.iter().find(|(other, _)| *other == path).map(|(_, stamp)| *stamp);
-            (path.clone(), before.unwrap_or_else(|| stamp(&path)))
-        };
-        self.0 = paths.into_iter().map(of).collect();
     }
 
     fn have_changed(&self) -> bool {
         self.0.iter().any(|(path, before)| stamp(path) != *before)
-    }
-
-    fn look(&mut self) {
-        self.0.iter_mut().for_each(|(path, before)| *before = stamp(path));
     }
 }
 
@@ -161,6 +209,7 @@ struct Live<'a> {
     shown: &'a Shown,
     interrupt: &'a AtomicBool,
     files: &'a Files,
+    door: &'a mut Door,
     start: f64,
     length: f64,
     /// Which run it is, where one is made several times.
@@ -186,6 +235,7 @@ impl<'a> Live<'a> {
         shown: &'a Shown,
         interrupt: &'a AtomicBool,
         files: &'a Files,
+        door: &'a mut Door,
     ) -> Self {
         let length = plan.end_time - plan.start_time;
         let now = Instant::now();
@@ -194,6 +244,7 @@ impl<'a> Live<'a> {
             shown,
             interrupt,
             files,
+            door,
             start: plan.start_time,
             length,
             number: 1,
@@ -220,6 +271,10 @@ impl<'a> Live<'a> {
 }
 
 impl JobObserver for Live<'_> {
+    fn begun(&mut self) {
+        self.door.open();
+    }
+
     fn accepted(&mut self, now: &Moment) -> Control {
         self.so_far.take(self.machine, now);
         if Instant::now() >= self.next_page {

@@ -4,8 +4,10 @@
 //! nothing but reading is allowed. A browser waits at `state` until there is something new (one request at a
 //! time), and then fetches the page of that number.
 
+mod redirect;
 mod server;
 
+pub use redirect::Redirect;
 pub use server::Server;
 
 use serde::Serialize;

@@ -7,17 +7,22 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The frame in which pages of runs are shown.
 const FRAME: &str = include_str!("frame.html");
 
 /// Bytes of a request, at most; browsers send less than a thousand.
 const MAX_REQUEST: u64 = 16 * 1024;
-/// Connections at a time, at most: a page has one that waits and one that fetches.
+/// Connections at a time that know the address, at most: a page has one that waits and one that fetches.
 const MAX_CONNECTIONS: usize = 32;
-/// How long a connection may take to ask, and to take its answer.
-const MAX_SILENCE: Duration = Duration::from_secs(10);
+/// Connections at a time that have not said yet what they want, at most. Anybody on this computer may open one, so
+/// that they do not count among those that know the address.
+const MAX_ASKING: usize = 512;
+/// How long a connection may take to ask, from its first byte to its last.
+const ASKING_TIME: Duration = Duration::from_secs(10);
+/// How long it may take to take its answer.
+const ANSWER_TIME: Duration = Duration::from_secs(60);
 /// How long `state` waits for something new; browsers and proxies give up after a minute.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -32,7 +37,8 @@ impl Server {
     pub fn start(shown: Arc<Shown>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let (address, token) = (listener.local_addr()?, token());
-        let site = Arc::new(Site { shown, host: address.to_string(), path: format!("/{token}/") });
+        let (host, path) = (address.to_string(), format!("/{token}/"));
+        let site = Arc::new(Site { shown, host, path, knowing: Arc::default() });
         std::thread::Builder::new().name("page".to_owned()).spawn(move || answer_all(&listener, &site))?;
         Ok(Self { address, token })
     }
@@ -44,7 +50,7 @@ impl Server {
 }
 
 /// 128 bits that nobody can guess: what a keyed hash makes of two words, with keys from the operating system.
-fn token() -> String {
+pub(super) fn token() -> String {
     let keys = RandomState::new();
     let half = |word: u64| {
         let mut hasher = keys.build_hasher();
@@ -60,34 +66,87 @@ struct Site {
     host: String,
     /// Before everything that there is to be had.
     path: String,
+    /// Connections that know the address.
+    knowing: Arc<AtomicUsize>,
 }
 
-fn answer_all(listener: &TcpListener, site: &Arc<Site>) {
-    let count = Arc::new(AtomicUsize::new(0));
-    for stream in listener.incoming() {
-        // One that is gone already, or one too many: the browser tries again.
-        let Ok(stream) = stream else { continue };
-        if count.fetch_add(1, Ordering::Relaxed) >= MAX_CONNECTIONS {
-            count.fetch_sub(1, Ordering::Relaxed);
-            continue;
-        }
-        let (own, site) = (Arc::clone(&count), Arc::clone(site));
-        let spawned = std::thread::Builder::new().spawn(move || {
-            // Whoever went away before the answer does not want it.
-            let _ = answer(&stream, &site);
-            own.fetch_sub(1, Ordering::Relaxed);
-        });
-        if spawned.is_err() {
-            count.fetch_sub(1, Ordering::Relaxed);
-        }
+/// One of a limited number, given back when it is dropped.
+struct Place(Arc<AtomicUsize>);
+
+impl Place {
+    fn take(count: &Arc<AtomicUsize>, most: usize) -> Option<Self> {
+        let place = Self(Arc::clone(count));
+        (count.fetch_add(1, Ordering::Relaxed) < most).then_some(place)
     }
 }
 
-fn answer(mut stream: &TcpStream, site: &Site) -> io::Result<()> {
-    stream.set_read_timeout(Some(MAX_SILENCE))?;
-    stream.set_write_timeout(Some(MAX_SILENCE))?;
-    let Answer { status, kind, body } = match request(stream)? {
-        Some((path, host)) if host == site.host => site.at(&path),
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn answer_all(listener: &TcpListener, site: &Arc<Site>) {
+    let asking = Arc::new(AtomicUsize::new(0));
+    for stream in listener.incoming() {
+        // One that is gone already, or one too many: the browser tries again.
+        let (Ok(stream), Some(place)) = (stream, Place::take(&asking, MAX_ASKING)) else { continue };
+        let site = Arc::clone(site);
+        // Where no thread is to be had the connection ends, and its place is free again.
+        let _ = std::thread::Builder::new().spawn(move || {
+            // Whoever went away before the answer does not want it.
+            let _ = answer(&stream, &site, place);
+        });
+    }
+}
+
+/// A stream that ends at a time, however slowly bytes come and go.
+struct Timed<'a> {
+    stream: &'a TcpStream,
+    until: Instant,
+}
+
+impl<'a> Timed<'a> {
+    fn new(stream: &'a TcpStream, time: Duration) -> Self {
+        Self { stream, until: Instant::now() + time }
+    }
+
+    fn left(&self) -> io::Result<Duration> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+    }
+}
+
+impl Read for Timed<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(Some(self.left()?))?;
+        self.stream.read(bytes)
+    }
+}
+
+impl Write for Timed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(Some(self.left()?))?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+fn answer(stream: &TcpStream, site: &Site, asking: Place) -> io::Result<()> {
+    let request = request(Timed::new(stream, ASKING_TIME))?;
+    let mut knowing = None;
+    let Answer { status, kind, body } = match &request {
+        Some((path, host)) if *host == site.host => match path.strip_prefix(&site.path) {
+            Some(rest) => {
+                drop(asking);
+                knowing = Place::take(&site.knowing, MAX_CONNECTIONS);
+                if knowing.is_some() { site.at(rest) } else { Answer::refusal("503 Service Unavailable") }
+            }
+            None => Answer::refusal("404 Not Found"),
+        },
         Some(_) => Answer::refusal("403 Forbidden"),
         None => Answer::refusal("400 Bad Request"),
     };
@@ -97,13 +156,15 @@ fn answer(mut stream: &TcpStream, site: &Site) -> io::Result<()> {
          X-Frame-Options: SAMEORIGIN\r\nCross-Origin-Resource-Policy: same-origin\r\n\r\n",
         body.len()
     );
-    stream.write_all(head.as_bytes())?;
-    stream.write_all(body.as_bytes())?;
-    stream.flush()
+    let mut out = Timed::new(stream, ANSWER_TIME);
+    out.write_all(head.as_bytes())?;
+    out.write_all(body.as_bytes())?;
+    drop(knowing);
+    out.flush()
 }
 
 /// Path and host of a `GET`; none of what is anything else, or too long.
-fn request(stream: &TcpStream) -> io::Result<Option<(String, String)>> {
+fn request(stream: impl Read) -> io::Result<Option<(String, String)>> {
     let mut reader = BufReader::new(stream.take(MAX_REQUEST));
     let mut line = || -> io::Result<Option<String>> {
         let mut bytes = Vec::new();
@@ -149,8 +210,8 @@ impl Answer {
 }
 
 impl Site {
-    fn at(&self, path: &str) -> Answer {
-        let Some(rest) = path.strip_prefix(&self.path) else { return Answer::refusal("404 Not Found") };
+    /// What there is at a path below the token.
+    fn at(&self, rest: &str) -> Answer {
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
         match place {
             "" => Answer::page(FRAME.into()),
@@ -230,5 +291,33 @@ mod tests {
             );
         }
         assert!(get(&url, &format!("/{token}page"), host).ends_with("the page"));
+    }
+    #[test]
+    fn connections_without_the_address_keep_nobody_out() {
+        let shown = Arc::new(Shown::new("swing"));
+        shown.show("<p>the page".to_owned());
+        let url = Server::start(shown).unwrap().url();
+        let (host, token) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+        let idle: Vec<TcpStream> =
+            (0..3 * MAX_CONNECTIONS).map(|_| TcpStream::connect(host).unwrap()).collect();
+        assert!(get(&url, &format!("/{token}page"), host).ends_with("the page"));
+        drop(idle);
+    }
+
+    #[test]
+    fn who_asks_byte_by_byte_is_cut_off_in_the_end() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let mut slow = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        let dripping = std::thread::spawn(move || {
+            while slow.write_all(b"x").is_ok() {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        });
+        let error = request(Timed::new(&stream, Duration::from_millis(300))).unwrap_err();
+        // What the system calls a read that took too long differs.
+        assert!(matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock), "{error}");
+        drop(stream);
+        dripping.join().unwrap();
     }
 }

@@ -184,18 +184,28 @@ impl Document {
         overrides: &[(&str, &str)],
         is_confined: bool,
     ) -> Result<Self, ModelErrors> {
-        let shown = path.display().to_string();
-        let nowhere = Place::new(&SourceFile::new(&shown, ""), 0..0);
-        let bytes = read_bytes(path, MAX_FILE_SIZE)
-            .map_err(|mistake| with_nearest_file(ModelError::new(mistake, nowhere.clone()), path))?;
-        let source = value::source(&shown, &bytes)?;
-        let source = if is_confined { source } else { source.reaching_outside() };
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let folder = parent.unwrap_or(Path::new("."));
-        let root = folder.canonicalize().map_err(|error| unreadable(&error, nowhere.clone()))?;
-        let canonical = path.canonicalize().map_err(|error| unreadable(&error, nowhere))?;
-        let file = FileAt { path: canonical, folder: folder.to_path_buf() };
-        Self::build(Origin::new(source, kinds, overrides, Some((root, file))))
+        Self::build(origin(path, kinds, overrides, is_confined)?)
+    }
+
+    /// The model file and every file that it names, whether they are there or not and whether the model makes
+    /// sense or not: what has to be saved before reading it again can come to anything else.
+    pub fn named_files(
+        path: impl AsRef<Path>,
+        kinds: &[&'static PartKind],
+        overrides: &[(&str, &str)],
+        is_confined: bool,
+    ) -> Vec<PathBuf> {
+        let path = path.as_ref();
+        let mut files = vec![path.to_owned()];
+        if let Ok(origin) = origin(path, kinds, overrides, is_confined)
+            && let Ok((expander, _)) = Expander::expand(&origin)
+        {
+            files.extend(expander.wanted);
+            expander.parts.iter().for_each(|part| named_files(&part.entries, &part.context, &mut files));
+        }
+        files.sort_unstable();
+        files.dedup();
+        files
     }
 
     /// Reads a model from a text; it cannot include files.
@@ -277,36 +287,7 @@ impl Document {
     }
 
     fn build(origin: Origin) -> Result<Self, ModelErrors> {
-        let source = &origin.source;
-        let entries = value::parse(source)?;
-        if !entries.iter().any(|entry| entry.key != "parameters") {
-            let place = Place::new(source, 0..0);
-            let error = ModelError::new(Mistake::NoParts, place);
-            return Err(error.with_hint("the smallest model is a `[[body]]` and an end time").into());
-        }
-        let (root, file) = origin.at.clone().unzip();
-        let mut expander = Expander {
-            kinds: &origin.kinds,
-            root,
-            parts: Vec::new(),
-            sources: vec![Arc::clone(source)],
-            left_out: Vec::new(),
-            expressions: Vec::new(),
-            errors: ModelErrors::new(),
-            stack: file.into_iter().collect(),
-            files: HashMap::new(),
-            include_count: 0,
-            full: false,
-        };
-        let outer = Outer {
-            parameters: &ParameterValues::new(),
-            tables: &Tables::new(),
-            prefix: String::new(),
-            placement: Isometry3::identity(),
-            overrides: origin.overrides.clone(),
-        };
-        let parameters = expander.file(&entries, outer);
-        expander.name_parts();
+        let (expander, parameters) = Expander::expand(&origin)?;
         let Expander { parts, sources, left_out, expressions, errors, .. } = expander;
         errors.into_result()?;
         let overlays = origin.overlays.clone();
@@ -345,7 +326,7 @@ impl Document {
     pub fn other_files(&self) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> =
             self.sources.iter().skip(1).map(|source| PathBuf::from(source.name())).collect();
-        self.parts.iter().for_each(|part| named_files(&part.entries, &mut files));
+        self.parts.iter().for_each(|part| named_files(&part.entries, &part.context, &mut files));
         files.sort_unstable();
         files.dedup();
         files
@@ -374,6 +355,27 @@ impl Origin {
         let overrides = overrides.iter().map(|(name, text)| Override::argument(name, text)).collect();
         Self { source, kinds: kinds.to_vec(), overrides, overlays: Vec::new(), at }
     }
+}
+
+/// What a model file is read from.
+fn origin(
+    path: &Path,
+    kinds: &[&'static PartKind],
+    overrides: &[(&str, &str)],
+    is_confined: bool,
+) -> Result<Origin, ModelErrors> {
+    let shown = path.display().to_string();
+    let nowhere = Place::new(&SourceFile::new(&shown, ""), 0..0);
+    let bytes = read_bytes(path, MAX_FILE_SIZE)
+        .map_err(|mistake| with_nearest_file(ModelError::new(mistake, nowhere.clone()), path))?;
+    let source = value::source(&shown, &bytes)?;
+    let source = if is_confined { source } else { source.reaching_outside() };
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = parent.unwrap_or(Path::new("."));
+    let root = folder.canonicalize().map_err(|error| unreadable(&error, nowhere.clone()))?;
+    let canonical = path.canonicalize().map_err(|error| unreadable(&error, nowhere))?;
+    let file = FileAt { path: canonical, folder: folder.to_path_buf() };
+    Ok(Origin::new(source, kinds, overrides, Some((root, file))))
 }
 
 /// A parameter given from outside of its file.
@@ -423,12 +425,50 @@ struct Expander<'a> {
     stack: Vec<FileAt>,
     /// Files that were read already, by their true path.
     files: HashMap<PathBuf, Arc<Entries>>,
+    /// Files that were asked for, by the paths that messages show.
+    wanted: Vec<PathBuf>,
     include_count: usize,
     /// Whether the limit on parts was met; nothing more is added then.
     full: bool,
 }
 
-impl Expander<'_> {
+impl<'a> Expander<'a> {
+    /// Writes a model out as far as it can be, and gives its own parameters; what is wrong is among its errors.
+    fn expand(origin: &'a Origin) -> Result<(Self, ParameterValues), ModelErrors> {
+        let source = &origin.source;
+        let entries = value::parse(source)?;
+        if !entries.iter().any(|entry| entry.key != "parameters") {
+            let place = Place::new(source, 0..0);
+            let error = ModelError::new(Mistake::NoParts, place);
+            return Err(error.with_hint("the smallest model is a `[[body]]` and an end time").into());
+        }
+        let (root, file) = origin.at.clone().unzip();
+        let mut expander = Expander {
+            kinds: &origin.kinds,
+            root,
+            parts: Vec::new(),
+            sources: vec![Arc::clone(source)],
+            left_out: Vec::new(),
+            expressions: Vec::new(),
+            errors: ModelErrors::new(),
+            stack: file.into_iter().collect(),
+            files: HashMap::new(),
+            wanted: Vec::new(),
+            include_count: 0,
+            full: false,
+        };
+        let outer = Outer {
+            parameters: &ParameterValues::new(),
+            tables: &Tables::new(),
+            prefix: String::new(),
+            placement: Isometry3::identity(),
+            overrides: origin.overrides.clone(),
+        };
+        let parameters = expander.file(&entries, outer);
+        expander.name_parts();
+        Ok((expander, parameters))
+    }
+
     /// Adds all parts of a file; gives its parameters.
     fn file(&mut self, entries: &Entries, outer: Outer<'_>) -> ParameterValues {
         let parameters = self.parameters(entries, &outer);
@@ -683,7 +723,7 @@ impl Expander<'_> {
     }
 
     /// Finds an included file and checks that it may be included.
-    fn locate(&self, file: &Text) -> Result<FileAt, ModelError> {
+    fn locate(&mut self, file: &Text) -> Result<FileAt, ModelError> {
         let place = || file.place().clone();
         let outside = || {
             let shown = file.content().chars().take(100).collect();
@@ -700,6 +740,7 @@ impl Expander<'_> {
             return Err(outside());
         }
         let shown = current.folder.join(file.content());
+        self.wanted.push(shown.clone());
         let path =
             shown.canonicalize().map_err(|error| with_nearest_file(unreadable(&error, place()), &shown))?;
         if is_confined && !path.starts_with(root) {
@@ -820,17 +861,20 @@ fn unreadable(error: &std::io::Error, place: Place) -> ModelError {
 }
 
 /// Adds the files that a table names by `file`, at their place beside the file in which the name stands.
-fn named_files(entries: &Entries, files: &mut Vec<PathBuf>) {
+fn named_files(entries: &Entries, context: &Context, files: &mut Vec<PathBuf>) {
     for entry in entries.iter() {
         match &entry.value.content {
-            Content::Text(name) if entry.key == "file" => {
-                let folder = Path::new(name.place().file().name()).parent().unwrap_or(Path::new(""));
-                files.push(folder.join(name.content()));
+            // Names of repeated parts may hold their number.
+            Content::Text(_) if entry.key == "file" => {
+                if let Ok(name) = Field::new(entry, context).text() {
+                    let folder = Path::new(name.place().file().name()).parent().unwrap_or(Path::new(""));
+                    files.push(folder.join(name.content()));
+                }
             }
-            Content::Table(inner) => named_files(inner, files),
+            Content::Table(inner) => named_files(inner, context, files),
             Content::Array(values) => values.iter().for_each(|value| {
                 if let Content::Table(inner) = &value.content {
-                    named_files(inner, files);
+                    named_files(inner, context, files);
                 }
             }),
             _ => {}

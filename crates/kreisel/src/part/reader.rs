@@ -1,6 +1,6 @@
 //! Model files become machines.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{parts, sensor};
 use crate::machine::{Functions, LedError, LedMachine, Machine, PartEntry, SettingTexts, build, build_led};
@@ -106,6 +106,12 @@ impl MachineReader {
     pub fn read(&self, path: impl AsRef<Path>) -> Result<Machine, ModelErrors> {
         let read = if self.settings.allows_outside() { Document::read_unconfined } else { Document::read };
         self.document(&read(path.as_ref(), &self.kinds(), &self.parameters())?)
+    }
+
+    /// The model file and every file that it names, whether they are there or not and whether the model makes
+    /// sense or not.
+    pub fn named_files(&self, path: impl AsRef<Path>) -> Vec<PathBuf> {
+        Document::named_files(path, &self.kinds(), &self.parameters(), !self.settings.allows_outside())
     }
 
     /// Reads a model from a text; `name` stands for the file in messages.

@@ -164,11 +164,16 @@ fn run_names(first: &Recording, others: &[Recording]) -> Vec<String> {
         let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
         let name = whole.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let plain = |letter: char| if letter.is_alphanumeric() || letter == '_' { letter } else { '-' };
-        let name = name.trim_start_matches(|letter: char| !letter.is_alphabetic());
         let name: String = name.chars().map(plain).collect();
-        let name = if name.is_empty() { format!("run-{}", place + 1) } else { name };
-        let taken = names.contains(&name);
-        names.push(if taken { format!("{name}-{}", place + 1) } else { name });
+        // Formulas of signals know names by their first letter.
+        let name = match name.trim_start_matches('-') {
+            "" => format!("run-{}", place + 1),
+            name if name.starts_with(char::is_alphabetic) => name.to_owned(),
+            name => format!("run-{name}"),
+        };
+        let twins = (2..).map(|number| format!("{name}-{number}"));
+        let free = std::iter::once(name.clone()).chain(twins).find(|name| !names.contains(name));
+        names.extend(free);
     }
     names
 }
@@ -278,10 +283,19 @@ mod tests {
 
     #[test]
     fn runs_are_called_by_their_folders_and_apart() {
-        let named = |folder: &str| Recording { folder: folder.into(), ..recording("x", 3, 2) };
-        let names =
-            run_names(&named("/a/coarse run"), &[named("/b/coarse run"), named("/b/2"), named("/b/2 fine")]);
-        assert_eq!(names, ["coarse-run", "coarse-run-2", "run-3", "fine"]);
+        let names = |folders: &[&str]| {
+            let runs =
+                folders.iter().map(|folder| Recording { folder: folder.into(), ..recording("x", 3, 2) });
+            let runs: Vec<_> = runs.collect();
+            run_names(&runs[0], &runs[1..])
+        };
+        assert_eq!(names(&["/a/coarse run", "/b/fine"]), ["coarse-run", "fine"]);
+        // Digits are what tells many apart.
+        assert_eq!(names(&["results/2ms", "results/1ms"]), ["run-2ms", "run-1ms"]);
+        assert_eq!(names(&["2026-11-19", "0.5", "/b/2 fine"]), ["run-2026-11-19", "run-0-5", "run-2-fine"]);
+        // A number that tells twins apart may be a name that is taken.
+        assert_eq!(names(&["a", "b/x-2", "c/x", "d/x", "e/x"]), ["a", "x-2", "x", "x-3", "x-4"]);
+        assert_eq!(names(&["/", "/b/..."]), ["run-1", "run-2"]);
     }
 
     #[test]

@@ -26,6 +26,14 @@ pub enum WriteError {
         /// The place.
         path: PathBuf,
     },
+    /// There can be no folder at this place.
+    #[error("there can be no folder `{}`: {source}", path.display())]
+    NoPlace {
+        /// The place.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// The folder holds files and no `run.json` of Kreisel.
     #[error("`{}` holds files that Kreisel did not write; choose another folder or use --force", path.display())]
     NotOurs {
@@ -205,6 +213,12 @@ pub enum ReadError {
     /// A file without a line.
     #[error("`{}` is empty", path.display())]
     Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A summary that was cut short, or is something else.
+    #[error("`{}` is not the summary that Kreisel writes: it was changed or cut short", path.display())]
+    NoSummary {
         /// The file.
         path: PathBuf,
     },

@@ -62,6 +62,19 @@ impl Computation {
         self.try_summary(folder).ok().flatten()
     }
 
+    /// The same where a file that is no summary is an error.
+    pub fn read_summary(self, folder: &Path) -> Result<Option<RunSummary>, ReadError> {
+        let path = folder.join(self.summary_file());
+        match own_bytes(&path) {
+            Ok(text) => match RunSummary::from_json(&text) {
+                Some(summary) => Ok(Some(summary)),
+                None => Err(ReadError::NoSummary { path }),
+            },
+            Err(source) if is_absent(&source) => Ok(None),
+            Err(source) => Err(ReadError::io(&path, source)),
+        }
+    }
+
     fn try_summary(self, folder: &Path) -> Result<Option<RunSummary>, WriteError> {
         let path = folder.join(self.summary_file());
         match own_bytes(&path) {
@@ -110,10 +123,7 @@ impl OutputFolder {
         model: ModelIdentity,
         force: bool,
     ) -> Result<Self, WriteError> {
-        fs::create_dir_all(path).map_err(|source| match source.kind() {
-            io::ErrorKind::AlreadyExists => WriteError::NotAFolder { path: path.to_owned() },
-            _ => WriteError::io(path, source),
-        })?;
+        make_folder(path)?;
         check_owner(path, &model, force)?;
         let summary = computation.try_summary(path)?;
         let lock = lock(path, computation)?;
@@ -386,6 +396,22 @@ pub(crate) fn check_file(folder: &Path, name: &str, was: Option<&String>) -> Res
     let Some(was) = was else { return Err(ReadError::NoChecksum { path }) };
     let is = read_own(&path).and_then(checksum_of).map_err(|source| ReadError::io(&path, source))?;
     if *was == is { Ok(()) } else { Err(ReadError::Differs { path, was: was.clone(), is }) }
+}
+
+/// Whether a file is not there, and not merely unreadable.
+pub(crate) fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Makes a folder for results, and those above it.
+pub fn make_folder(path: &Path) -> Result<(), WriteError> {
+    fs::create_dir_all(path).map_err(|source| match source.kind() {
+        io::ErrorKind::AlreadyExists => WriteError::NotAFolder { path: path.to_owned() },
+        io::ErrorKind::NotFound | io::ErrorKind::InvalidInput | io::ErrorKind::InvalidFilename => {
+            WriteError::NoPlace { path: path.to_owned(), source }
+        }
+        _ => WriteError::io(path, source),
+    })
 }
 
 fn check_owner(folder: &Path, model: &ModelIdentity, force: bool) -> Result<(), WriteError> {

@@ -32,7 +32,7 @@ pub use channel::{Channel, find_signal};
 pub use checksum::{ResultFile, checksum};
 pub use csv::{CsvTable, CsvWriter};
 pub use error::{ReadError, WriteError};
-pub use folder::{Computation, OutputFolder};
+pub use folder::{Computation, OutputFolder, make_folder};
 pub use run_summary::{EndStatus, ModelIdentity, RunSummary, Verdict};
 pub use scene::{Scene, SceneNode};
 pub use vtkhdf::{NodeState, VtkHdfWriter};

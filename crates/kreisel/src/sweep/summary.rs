@@ -2,7 +2,8 @@
 
 use super::journal::Identity;
 use crate::file::own_bytes;
-use crate::results::{ReadError, checksum, folder};
+use crate::results::folder::{self, is_absent};
+use crate::results::{ReadError, checksum};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -37,9 +38,17 @@ impl SweepSummary {
         self
     }
 
-    /// The summary of a folder, if there is one.
-    pub fn read(folder: &Path) -> Option<Self> {
-        serde_json::from_slice(&own_bytes(&folder.join(SWEEP_SUMMARY)).ok()?).ok()
+    /// The summary of a folder, if there is one; a file that is none is an error.
+    pub fn read(folder: &Path) -> Result<Option<Self>, ReadError> {
+        let path = folder.join(SWEEP_SUMMARY);
+        match own_bytes(&path) {
+            Ok(text) => match serde_json::from_slice(&text) {
+                Ok(summary) => Ok(Some(summary)),
+                Err(_) => Err(ReadError::NoSummary { path }),
+            },
+            Err(source) if is_absent(&source) => Ok(None),
+            Err(source) => Err(ReadError::io(&path, source)),
+        }
     }
 
     /// The text of its file.

@@ -29,24 +29,23 @@ fn two_shapes_weigh_what_the_parallel_axes_theorem_says() {
     let own = 0.4 * (2.0 * 0.01 + 6.0 * 0.04);
     let across = own + 2.0 * 0.09 + 6.0 * 0.01;
     assert_weighs("dumbbell", &body(balls), 8.0, [0.3, 0.0, 0.0], [own, across, across, 0.0, 0.0, 0.0]);
-    // A T of two bars of steel, 10 mm square: 0.2 m along z from the origin, 0.1 m along x on top of it.
+    // A T of a bar of steel, 10 mm square and 0.2 m long on z from the origin, with a rod across on top of it: 20 mm
+    // in radius, 0.1 m long on x, of 1000 kg/m³.
     let (rho, a) = (7850.0, 0.01);
-    let (stem, bar) = (rho * a * a * 0.2, rho * a * a * 0.1);
+    let stem = rho * a * a * 0.2;
     let tee = body(
         "density = 7850\nshapes = [{ kind = 'box', size = [0.01, 0.01, 0.2], position = [0, 0, 0.1] }, \
          { kind = 'cylinder', radius = 0.02, length = 0.1, position = [0, 0, 0.2], orientation = { z-axis = [1, 0, 0] }, density = 1000 }]",
     );
     let rod = 1000.0 * std::f64::consts::PI * 4e-4 * 0.1;
     let z = (stem * 0.1 + rod * 0.2) / (stem + rod);
-    let (below, above) = (stem * (z - 0.1).powi(2), rod * (0.2 - z).powi(2));
+    let apart = stem * (z - 0.1).powi(2) + rod * (0.2 - z).powi(2);
     let (thin, long) = (stem * 2.0 * a * a / 12.0, stem * (a * a + 0.04) / 12.0);
-    let (along, over) = (rho * 0.0 + rod * 4e-4 / 2.0, rod * (4e-4 / 4.0 + 0.01 / 12.0));
-    let expected = [long + over + below + above, long + over + below + above, thin + over, 0.0, 0.0, 0.0];
-    let mut expected_t = expected;
-    expected_t[0] = long + along + below + above;
-    assert_weighs("T", &tee, stem + rod, [0.0, 0.0, z], expected_t);
-    assert!(bar > 0.0);
-    // The mass of the whole is shared by volume: the same T of one density and of its mass.
+    let (along, over) = (rod * 4e-4 / 2.0, rod * (4e-4 / 4.0 + 0.01 / 12.0));
+    let expected = [long + along + apart, long + over + apart, thin + over, 0.0, 0.0, 0.0];
+    assert_weighs("T", &tee, stem + rod, [0.0, 0.0, z], expected);
+    // The mass of the whole is shared by volume: a T of two bars of steel by its density, and by its mass.
+    let bar = rho * a * a * 0.1;
     let shapes = "shapes = [{ kind = 'box', size = [0.01, 0.01, 0.2], position = [0, 0, 0.1] }, { kind = 'box', size = [0.1, 0.01, 0.01], position = [0, 0, 0.205] }]";
     let by_density = body(&format!("density = 7850\n{shapes}"));
     let by_mass = body(&format!("mass = {}\n{shapes}", stem + bar));

@@ -48,6 +48,11 @@ impl Poses {
         ranges
     }
 
+    /// Whether nothing moves and nothing turns.
+    pub fn is_at_rest(&self) -> bool {
+        self.ranges().iter().all(|range| *range <= REST)
+    }
+
     /// Diagonal of the box around all paths, or around all places at the start.
     pub fn extent(&self, at_start: bool) -> f64 {
         let count = if at_start { 1 } else { self.nodes.len() };

@@ -43,6 +43,23 @@ impl<const IN_TIME: bool> Model<IN_TIME> {
         if is_standard_input(&self.file) { Path::new("stdin") } else { &self.file }
     }
 
+    /// Whether the model comes from standard input.
+    pub fn is_standard_input(&self) -> bool {
+        is_standard_input(&self.file)
+    }
+
+    /// The model file and every file that it names, whether they are there or not.
+    pub fn named_files(&self) -> Vec<PathBuf> {
+        self.reader(&[]).named_files(&self.file)
+    }
+
+    /// Reads machines with what is given from outside, and more parameters, as name and expression.
+    fn reader(&self, more: &[(&str, &str)]) -> MachineReader {
+        let own = self.assignments.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let all: Vec<(&str, &str)> = own.chain(more.iter().copied()).collect();
+        MachineReader::new().with_parameters(&all).with_settings(&self.settings())
+    }
+
     /// The text of a model that is no file.
     fn text(&self) -> Result<Option<&str>, ModelErrors> {
         if !is_standard_input(&self.file) {
@@ -74,9 +91,7 @@ impl<const IN_TIME: bool> Model<IN_TIME> {
 
     /// Reads the machine with more parameters given from outside, as name and expression.
     pub fn read_varied(&self, more: &[(&str, &str)]) -> Result<Machine, ModelErrors> {
-        let own = self.assignments.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let all: Vec<(&str, &str)> = own.chain(more.iter().copied()).collect();
-        let reader = MachineReader::new().with_parameters(&all).with_settings(&self.settings());
+        let reader = self.reader(more);
         match self.text()? {
             Some(text) => reader.text(STANDARD_INPUT, text),
             None => reader.read(&self.file),

@@ -1,6 +1,8 @@
 //! `--plot DIR` writes figures as SVG files.
 
 use crate::output::{WriteError, write_whole};
+use kreisel::results::{self, make_folder};
+#[cfg(test)]
 use std::fs;
 use std::path::PathBuf;
 
@@ -19,10 +21,9 @@ impl Plot {
     }
 
     /// Creates the folder, so that a wrong name is found before any work.
-    pub fn prepare(&self) -> Result<(), WriteError> {
+    pub fn prepare(&self) -> Result<(), results::WriteError> {
         match &self.plot {
-            Some(folder) => fs::create_dir_all(folder)
-                .map_err(|source| WriteError::Folder { path: folder.clone(), source }),
+            Some(folder) => make_folder(folder),
             None => Ok(()),
         }
     }

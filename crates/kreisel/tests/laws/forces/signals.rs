@@ -117,9 +117,8 @@ fn what_depends_on_forces_is_refused_in_forces_with_words_and_allowed_in_sensors
         assert!(message.contains("of time, positions, velocities and states"), "{name}: {message}");
         assert!(message.contains(hint), "{name}: {message}");
         let shown = format!(
-            "[simulation2]\n{MACHINE}[expressions]\nshown = '3*{name}'\n[[sensor]]\nquantity = 'shown'\nunit = 'N'\n"
-        )
-        .replace("[simulation2]\n", "");
+            "{MACHINE}[expressions]\nshown = '3*{name}'\n[[sensor]]\nquantity = 'shown'\nunit = 'N'\n"
+        );
         let run = machine(&shown).simulate().unwrap();
         assert!(column(&run, "shown").iter().all(|value| value.is_finite()), "{name}");
     }
