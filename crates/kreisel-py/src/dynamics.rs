@@ -1,6 +1,8 @@
 //! The dynamics of a machine as functions of its coordinates: states in, arrays out, many at once.
 
 use crate::error;
+use crate::function::Failure;
+use crate::run::{Interrupt, PATIENCE};
 use crate::source::Source;
 use kreisel::machine::LedError;
 use kreisel::run::{self, DynamicsError, Evaluator};
@@ -9,6 +11,8 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
 
 /// The dynamics of a machine in the coordinates of its joints.
 ///
@@ -16,6 +20,7 @@ use std::sync::Arc;
 #[pyclass(module = "kreisel._kreisel", name = "Dynamics", frozen)]
 pub struct Dynamics {
     dynamics: Arc<run::Dynamics>,
+    failure: Failure,
 }
 
 /// What is asked at a state.
@@ -33,7 +38,7 @@ enum Asked {
     Constraints,
 }
 
-/// The questions by their words, and how many numbers each has beside coordinates and rates.
+/// The questions by their words.
 const ASKED: [(&str, Asked); 10] = [
     ("mass", Asked::Mass),
     ("inverse", Asked::Inverse),
@@ -63,12 +68,18 @@ impl Dynamics {
         functions: crate::function::Given,
         coordinates: Option<Vec<String>>,
     ) -> PyResult<Self> {
-        let (source, _) = Source::new(name, text, path, parameters, settings, functions)?;
-        let made = error::detached(py, || source.led(coordinates.as_deref()).map(run::Dynamics::new))?;
-        match made {
-            Ok(dynamics) => Ok(Self { dynamics: Arc::new(dynamics) }),
-            Err(LedError::Model(errors)) => Err(error::model(&errors)),
-            Err(error) => Err(error::argument(error.to_string())),
+        let (source, failure) = Source::new(name, text, path, parameters, settings, functions)?;
+        // Only what is small comes back to the caller's stack.
+        let read = || -> Result<Arc<run::Dynamics>, Box<LedError>> {
+            Ok(Arc::new(run::Dynamics::new(source.led(coordinates.as_deref())?)))
+        };
+        let made = error::reading(py, read)?;
+        // What functions say of where the machine is drawn counts only if that is why there is none.
+        let raised = failure.take();
+        match made.map_err(|error| *error) {
+            Ok(dynamics) => Ok(Self { dynamics, failure }),
+            Err(LedError::Model(errors)) => Err(raised.unwrap_or_else(|| error::model(&errors))),
+            Err(error) => Err(raised.unwrap_or_else(|| error::argument(error.to_string()))),
         }
     }
 
@@ -87,7 +98,7 @@ impl Dynamics {
     /// Names of the bodies, in the order of the velocity coordinates.
     #[getter]
     fn bodies(&self) -> Vec<String> {
-        self.dynamics.evaluator().node_names()
+        self.dynamics.node_names()
     }
 
     /// Names and initial values of the inputs.
@@ -98,6 +109,7 @@ impl Dynamics {
 
     /// Asks one thing at each of some states, which stand in the rows of arrays; on all cores without the
     /// interpreter's lock if there are several. Gives the numbers of all states and the shape for one of them.
+    /// Ctrl-C and exceptions of functions end it.
     #[allow(clippy::too_many_arguments, reason = "the parts of a state")]
     fn ask(
         &self,
@@ -144,15 +156,33 @@ impl Dynamics {
             at.set_inputs(&inputs);
             at
         };
-        let evaluate =
-            |at: &mut Evaluator<'_>, state: usize| -> Result<(Vec<f64>, Vec<usize>), DynamicsError> {
-                at.set_state(&row(&coordinates, state), &row(&rates, state))?;
-                answer(at, *asked, &row(&third, state), frame.as_ref())
+        let evaluate = |at: &mut Evaluator<'_>, state: usize| -> Result<Answer, DynamicsError> {
+            at.set_state(&row(&coordinates, state), &row(&rates, state))?;
+            answer(at, *asked, &row(&third, state), frame.as_ref())
+        };
+        // Those that are left out because something was raised are nothing.
+        let all = |is_over: &AtomicBool| -> Vec<Option<Result<Answer, DynamicsError>>> {
+            let is_over = || is_over.load(Ordering::Relaxed) || self.failure.is_some();
+            let begun = || (!is_over()).then(&begin);
+            let one = |at: &mut Option<Evaluator<'_>>, state: usize| {
+                at.as_mut().filter(|_| !is_over()).map(|at| evaluate(at, state))
             };
-        let found: Vec<Result<_, DynamicsError>> = error::detached(py, || match states {
-            1 => vec![evaluate(&mut begin(), 0)],
-            _ => (0..states).into_par_iter().map_init(begin, evaluate).collect(),
-        })?;
+            (0..states).into_par_iter().map_init(begun, one).collect()
+        };
+        let found = loop {
+            let (found, interrupted) = error::detached(py, || match states {
+                1 => (vec![Some(evaluate(&mut begin(), 0))], None),
+                _ => interruptible(all),
+            })?;
+            let raised = self.failure.take();
+            if let Some(error) = interrupted.or(raised) {
+                return Err(error);
+            }
+            // Another thread may have taken the exception, which was its own.
+            if let Some(found) = found.into_iter().collect::<Option<Vec<_>>>() {
+                break found;
+            }
+        };
         let (mut numbers, mut shape) = (Vec::new(), Vec::new());
         for (state, found) in found.into_iter().enumerate() {
             let (more, size) = found.map_err(|error| match states {
@@ -166,13 +196,40 @@ impl Dynamics {
     }
 }
 
+/// Numbers in rows, and their shape.
+type Answer = (Vec<f64>, Vec<usize>);
+
+/// Does something on another thread, while this one, on which alone Python handles signals, waits for Ctrl-C; then
+/// it tells the other one that it is over.
+fn interruptible<T: Send>(work: impl FnOnce(&AtomicBool) -> T + Send) -> (T, Option<PyErr>) {
+    let (tell, told) = std::sync::mpsc::channel::<()>();
+    let is_over = AtomicBool::new(false);
+    let (mut interrupt, mut interrupted) = (Interrupt::new(), None);
+    let done = std::thread::scope(|scope| {
+        let working = scope.spawn(|| {
+            // Nothing is sent: that it is gone tells that the work is done.
+            let _tell = tell;
+            work(&is_over)
+        });
+        while interrupted.is_none() && told.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            interrupted = interrupt.check();
+            is_over.store(interrupted.is_some(), Ordering::Relaxed);
+        }
+        working.join()
+    });
+    match done {
+        Ok(done) => (done, interrupted),
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
 /// What is asked at a state, as numbers in rows, and their shape.
 fn answer(
     at: &mut Evaluator<'_>,
     asked: Asked,
     third: &[f64],
     frame: Option<&kreisel::machine::NamedFrame>,
-) -> Result<(Vec<f64>, Vec<usize>), DynamicsError> {
+) -> Result<Answer, DynamicsError> {
     let matrix = |matrix: nalgebra::DMatrix<f64>| {
         let shape = vec![matrix.nrows(), matrix.ncols()];
         (matrix.transpose().as_slice().to_vec(), shape)

@@ -49,7 +49,7 @@ impl Machine {
         parameters: Vec<(String, String)>,
         settings: HashMap<String, String>,
         functions: Given,
-        initial: Vec<(String, f64)>,
+        initial: Vec<(String, String)>,
     ) -> PyResult<Self> {
         let has_functions = !functions.is_empty();
         let given = functions.iter().map(|(name, (function, slopes))| {

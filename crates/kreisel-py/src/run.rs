@@ -101,7 +101,7 @@ pub struct Interrupt {
 }
 
 /// How long Ctrl-C may go unnoticed.
-const PATIENCE: Duration = Duration::from_millis(50);
+pub const PATIENCE: Duration = Duration::from_millis(50);
 
 impl Interrupt {
     /// Not yet.

@@ -22,7 +22,7 @@ pub struct Source {
     /// The Python objects of its functions.
     pub held: Held,
     /// Initial coordinates of joints and their rates.
-    initial: Vec<(String, f64)>,
+    initial: Vec<(String, String)>,
 }
 
 impl Source {
@@ -42,7 +42,7 @@ impl Source {
     }
 
     /// With initial coordinates of joints and their rates in place of those of the model.
-    pub fn with_initial(self, initial: Vec<(String, f64)>) -> Self {
+    pub fn with_initial(self, initial: Vec<(String, String)>) -> Self {
         Self { initial, ..self }
     }
 
@@ -69,7 +69,7 @@ impl Source {
         reader.with_functions(self.functions.clone()).with_initial(&self.initial).document(document)
     }
 
-    /// The machine with led coordinates.
+    /// The machine with driven coordinates.
     pub fn led(&self, coordinates: Option<&[String]>) -> Result<LedMachine, LedError> {
         let reader = MachineReader::new().with_settings(&self.settings);
         reader.with_functions(self.functions.clone()).led(&self.document(&[])?, coordinates)

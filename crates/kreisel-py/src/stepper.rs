@@ -89,7 +89,8 @@ impl Stepper {
 
     /// Lets the machine have the inputs that were set, so that what is read follows from them.
     fn take_inputs(&mut self) -> PyResult<()> {
-        self.stepper.take_inputs().map_err(|error| error::step(&error))
+        let (stepper, failure) = (&mut self.stepper, &self.failure);
+        stepper.take_inputs().map_err(|error| failure.take().unwrap_or_else(|| error::step(&error)))
     }
 
     /// The value of a signal or an input.
@@ -263,8 +264,9 @@ impl Stepper {
     }
 
     /// Coordinates of the joints in rad or m, in the order of `coordinate_names`.
-    fn coordinates(&mut self, py: Python<'_>) -> Py<PyArray1<f64>> {
-        PyArray1::from_vec(py, self.stepper.coordinates()).unbind()
+    fn coordinates(&mut self, py: Python<'_>) -> PyResult<Py<PyArray1<f64>>> {
+        self.take_inputs()?;
+        Ok(PyArray1::from_vec(py, self.stepper.coordinates()).unbind())
     }
 
     /// Rates of the coordinates, in the same order.
@@ -291,8 +293,9 @@ impl Stepper {
     }
 
     /// All that is needed to go on from here, to the same bits; a value that can be kept and pickled.
-    fn state(&mut self) -> State {
-        State { state: self.stepper.state() }
+    fn state(&mut self) -> PyResult<State> {
+        self.take_inputs()?;
+        Ok(State { state: self.stepper.state() })
     }
 
     /// Goes to a state of this model with these settings, back in time or ahead.
@@ -309,7 +312,7 @@ impl Stepper {
     /// Another stepper of the same machine at the same state, which goes its own way.
     fn copy(&mut self, py: Python<'_>) -> PyResult<Self> {
         let machine = Arc::clone(self.stepper.machine());
-        let state = self.stepper.state();
+        let State { state } = self.state()?;
         let mut other = Self::start(py, &machine, &self.failure, &self.held, self.recipe.clone_ref(py))?;
         other.go_to(py, &state)?;
         Ok(other)
@@ -325,7 +328,7 @@ impl Stepper {
 
     fn __reduce__<'py>(&mut self, py: Python<'py>) -> PyResult<Pickled<'py>> {
         let again = py.import("kreisel._kreisel")?.getattr("_stepper_at")?;
-        Ok((again, (self.recipe.clone_ref(py), self.state())))
+        Ok((again, (self.recipe.clone_ref(py), self.state()?)))
     }
 
     /// Value of a signal or of an input; of a vector, `"top.position"`, an array of three.

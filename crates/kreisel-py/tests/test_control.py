@@ -58,21 +58,20 @@ def six_axis_arm() -> kreisel.Model:
 
 
 def computed_torque(steps: int, stepper: kreisel.Stepper, gain: np.ndarray) -> float:
-    """A loop at 1 kHz that reads twelve numbers and sets six; gives the seconds that it took."""
-    began = time.perf_counter()
+    """A loop at 1 kHz that reads twelve numbers and sets six; gives the seconds of the processor that it took."""
+    began = time.process_time()
     for step in range(steps):
         wanted = 0.3 * np.sin(np.arange(6) + 0.002 * step)
         q, v = stepper.coordinates(), stepper.coordinate_rates()
         stepper.set_inputs(gain * (wanted - q) - 0.1 * gain * v)
         stepper.advance()
-    return time.perf_counter() - began
+    return time.process_time() - began
 
 
 def test_a_six_axis_arm_is_controlled_at_1_khz_faster_than_it_moves() -> None:
-    """The promise is 20 times real time in a release build; the guard here is for one without optimisation, in a crowd."""
+    """In time of the processor, which others on the computer do not take."""
     stepper = six_axis_arm().stepper(step="1 ms", initial={f"axis{i}": 0.1 for i in range(6)})
     gain = np.array([80.0, 400, 200, 30, 8, 4])
     taken = computed_torque(300, stepper, gain)
     assert np.isfinite(stepper.coordinates()).all() and abs(stepper.time - 0.3) < 1e-9
-    print(f"{0.3 / taken:.1f} times real time")
-    assert taken < 10 * 0.3
+    assert taken < 0.3, f"{0.3 / taken:.1f} times real time"

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import signal
+import threading
+import time
 from pathlib import Path
 
 import kreisel
@@ -124,6 +127,44 @@ def test_a_pendulum_about_its_equilibrium_swings_as_its_modes_say() -> None:
     assert np.allclose(linear.B[2:, 0], np.linalg.inv(mass)[:, 1], rtol=1e-9)
 
 
+def driven_wheel(torque: str, **inputs: float) -> kreisel.Model:
+    """A wheel of 2 kg m² about z without gravity, with a torque that follows from inputs."""
+    model = kreisel.Model("wheel").gravity(acceleration=[0, 0, 0])
+    for name, value in inputs.items():
+        model.input(name, value=value)
+    model.body("wheel", mass=1, inertia=[2, 2, 2])
+    model.revolute("hinge", bodies=["ground", "wheel"], point=[0, 0, 0], axis=[0, 0, 1])
+    model.joint_force(joint="hinge", torque=torque)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("torque", "value", "slope"),
+    [
+        ("u^3", 0.0, 0.0),
+        ("u^3", 2.0, 12.0),
+        ("sqrt(u)", 0.5, 0.5 / np.sqrt(0.5)),
+        ("sin(u)", 0.3, np.cos(0.3)),
+        ("1e-9*u^2", 4e6, 8e-3),
+        ("10*hinge.angle + 3*u", 7.0, 3.0),
+    ],
+)
+def test_columns_of_inputs_are_derivatives(torque: str, value: float, slope: float) -> None:
+    dynamics = driven_wheel(torque, u=value).dynamics()
+    linear = dynamics.linear([0.2])
+    # Central differences: h² = 1e-10, and ε/h = 2e-11 of the torque.
+    assert linear.B[1, 0] == pytest.approx(slope / 2, rel=1e-8, abs=1e-9)
+    assert dynamics.inputs == {"u": value}
+
+
+def test_a_spring_is_linear_wherever_it_has_turned_to() -> None:
+    dynamics = driven_wheel("-10*hinge.angle").dynamics()
+    for angle in (0.0, np.pi, 4.0, -30.0):
+        assert dynamics.holding([angle])[0] == pytest.approx(10 * angle, abs=1e-9)
+        # 2e-11 of a torque of 300 Nm.
+        assert dynamics.linear([angle]).A[1, 0] == pytest.approx(-5, abs=1e-7)
+
+
 def four_bar() -> kreisel.Model:
     """A parallelogram of massless-like rockers of 1 m on a base of 2 m, whose coupler of 3 kg stays level."""
     model = kreisel.Model("parallelogram")
@@ -147,6 +188,17 @@ def test_loops_are_closed(angle: float) -> None:
     assert dynamics.inverse(q, v, [0.5])[0] == pytest.approx(3 * 0.5 - 3 * G * np.sin(angle), abs=1e-6)
     assert dynamics.forward(q, v)[0] == pytest.approx(G * np.sin(angle), abs=1e-6)
     assert np.allclose(dynamics.pose(q, "coupler")[:3], [1 + np.sin(angle), 0, np.cos(angle)], atol=1e-9)
+
+
+def test_a_redundant_loop_is_held_and_keeps_its_rate() -> None:
+    dynamics = four_bar().dynamics()
+    for angle in (0.0, 0.4, -1.1):
+        expected = -3 * G * np.sin(angle)
+        assert dynamics.holding([angle])[0] == pytest.approx(expected, abs=1e-6)
+        assert dynamics.bias([angle], [0.8])[0] == pytest.approx(expected, abs=1e-6)
+        # Joints a and b carry the coupler between them, whatever their shares along the line through them.
+        reactions = dynamics.reactions([angle], [0], [0])
+        assert reactions[:2, 5].sum() == pytest.approx(3 * G, abs=1e-5)
 
 
 def test_two_motors_on_one_motion_share_with_the_least_sum_of_squares() -> None:
@@ -201,9 +253,15 @@ def test_a_run_starts_at_coordinates_that_are_given() -> None:
     drawn = four_bar()
     start = drawn.stepper(step=1e-3, initial={"a": 0.5})
     assert np.allclose(start.poses(["coupler"])[0][:3], [1 + np.sin(0.5), 0, np.cos(0.5)], atol=1e-9)
-    for wrong in ({"wrist": 1.0}, {"shoulder": float("nan")}, {"shoulder.length": 1.0}):
+    for wrong in ({"wrist": 1.0}, {"shoulder": float("nan")}, {"shoulder.length": 1.0}, {"shoulder": "30 mm"}):
         with pytest.raises(kreisel.ModelError, match="initial"):
             model.simulate(end_time=0.01, initial=wrong)
+    with pytest.raises(kreisel.ModelError, match="half a turn"):
+        model.stepper(step=1e-3, initial={"shoulder": 4.0})
+    for value in ([0.3], None, {}, 10**400):
+        with pytest.raises(kreisel.ArgumentError, match="initial value of `shoulder`"):
+            model.simulate(end_time=0.01, initial={"shoulder": value})  # type: ignore[dict-item]
+    assert model.stepper(step=1e-3, initial={"shoulder": "30 deg"}).coordinates()[0] == pytest.approx(np.radians(30), abs=1e-14)
 
 
 def test_a_stepper_and_the_functions_agree_on_a_model_file(models: Path) -> None:
@@ -318,3 +376,53 @@ def test_the_plate_of_a_delta_robot_is_put_somewhere() -> None:
         out = np.array([np.cos(2 * np.pi * i / 3), np.sin(2 * np.pi * i / 3), 0])
         elbow = (BASE + ARM * np.cos(angle)) * out - [0, 0, ARM * np.sin(angle)]
         assert np.linalg.norm(elbow - goal - PLATE * out) == pytest.approx(ROD, abs=1e-9)
+
+
+def test_exceptions_of_functions_come_out_of_every_question() -> None:
+    """And one of them ends the question for all states."""
+    model, calls = driven_wheel("table"), []
+
+    def table(angle: float) -> float:
+        calls.append(angle)
+        if abs(angle) > 5:
+            raise LookupError("the table ends at 5 rad")
+        return 2 * angle
+
+    model.function("table", table, arguments=["hinge.angle"])
+    dynamics = model.dynamics()
+    assert dynamics.forward([3.0], [0.0])[0] == pytest.approx(3.0)
+    with pytest.raises(LookupError, match="ends at 5"):
+        dynamics.forward([6.0], [0.0])
+    # Nothing of it is left.
+    assert dynamics.forward([-4.0], [0.0])[0] == pytest.approx(-4.0)
+    calls.clear()
+    with pytest.raises(LookupError, match="ends at 5"):
+        dynamics.holding(np.full((20000, 1), 6.0))
+    assert len(calls) < 10000
+
+
+def test_many_states_can_be_interrupted() -> None:
+    dynamics = delta_robot().dynamics([f"motor-{i}" for i in range(3)])
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        dynamics.holding(np.tile([0.3, -0.2, 0.1], (200_000, 1)))
+    timer.join()
+    assert time.monotonic() - began < 20
+    assert dynamics.holding([0.0, 0.0, 0.0]).shape == (3,)
+
+
+def test_a_start_without_a_jacobian_leads_to_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    dynamics, start = double_pendulum().dynamics(), [0.1, 0.1]
+    jacobian = dynamics.jacobian
+
+    def singular_at_start(q: np.ndarray, frame: str) -> np.ndarray:
+        if np.array_equal(q, start):
+            raise kreisel.ArgumentError("a dead centre")
+        return jacobian(q, frame)
+
+    monkeypatch.setattr(dynamics, "jacobian", singular_at_start)
+    goal = [0.5, 0, -0.6]
+    q = dynamics.reach({"lower.tip": goal}, start)
+    assert np.allclose(dynamics.pose(q, "lower.tip")[:3], goal, atol=1e-9)

@@ -87,6 +87,8 @@ def test_a_state_of_something_else_is_refused() -> None:
     cases = [
         (wheel().stepper(step=1e-3), "made with another model"),
         (driven().stepper(step=2e-3), "made with another setting"),
+        # Velocities count in other axes.
+        (driven().stepper(step=1e-3, group="so3xr3"), "made with another setting"),
         (driven().with_parameters(length=0.6).stepper(step=1e-3), "made with another value of a parameter"),
     ]
     for stepper, words in cases:

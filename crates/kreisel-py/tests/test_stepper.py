@@ -168,3 +168,34 @@ def test_a_step_costs_little_more_than_a_step_of_a_run() -> None:
         stepper.advance()
     stepped = (time.thread_time() - began) / steps
     assert stepped < 2 * run + 20e-6, f"{1e6 * stepped:.2f} µs against {1e6 * run:.2f} µs"
+
+
+def test_an_exception_of_a_function_comes_with_the_inputs_that_cause_it() -> None:
+    """And not with the next good step."""
+    model = wheel()
+    model.input("current")
+
+    def motor(current: float) -> float:
+        if current > 4:
+            raise LookupError("the table ends at 4 A")
+        return 3.0 * current
+
+    model.function("motor-torque", motor, arguments=["current"])
+    model.joint_force(joint="shaft", torque="motor-torque")
+    for ask in (
+        lambda stepper: stepper["shaft.rate"],
+        lambda stepper: stepper.values(["shaft.rate"]),
+        lambda stepper: stepper.coordinates(),
+        lambda stepper: stepper.state(),
+        lambda stepper: stepper.copy(),
+        lambda stepper: stepper.advance(),
+    ):
+        stepper = model.stepper(step=1e-2)
+        stepper["current"] = 2.0
+        stepper.advance(0.1)
+        stepper["current"] = 5.0
+        with pytest.raises(LookupError, match="ends at 4 A"):
+            ask(stepper)
+        # The input before is back, and nothing is left of the other.
+        assert stepper["current"] == 2.0
+        assert stepper.advance(0.2) == pytest.approx(0.2, abs=1e-12)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -79,7 +79,13 @@ class Dynamics:
         self._inputs.update({name: float(value) for name, value in values.items()})
 
     def _ask(
-        self, what: str, q: ArrayLike, v: ArrayLike | None = None, third: ArrayLike | None = None, frame: str | None = None
+        self,
+        what: str,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        third: ArrayLike | None = None,
+        frame: str | None = None,
+        inputs: Mapping[str, float] | None = None,
     ) -> Array:
         given = [None if one is None else np.asarray(one, dtype=np.float64) for one in (q, v, third)]
         wanted = len(self.coordinates)
@@ -101,7 +107,8 @@ class Dynamics:
             raise ArgumentError("there are no states")
         first = rows[0]
         assert first is not None
-        numbers, shape = self._dynamics.ask(what, first, rows[1], rows[2], list(self._inputs.values()), frame)
+        values = list((self._inputs if inputs is None else inputs).values())
+        numbers, shape = self._dynamics.ask(what, first, rows[1], rows[2], values, frame)
         return numbers.reshape(shape if count is None else [count, *shape])
 
     def mass_matrix(self, q: ArrayLike) -> Array:
@@ -236,13 +243,20 @@ class Dynamics:
     ) -> tuple[Array, float]:
         """Levenberg and Marquardt's steps within limits; gives where they end and what is missed there."""
 
-        def tried(at: Array) -> Array | None:
+        def tried(ask: Callable[[Array], Array], at: Array) -> Array | None:
             try:
-                return self._misses(goals, at)
-            except ArgumentError:  # loops do not close there
+                return ask(at)
+            except ArgumentError:  # loops do not close there, or stand at a dead centre
                 return None
 
-        missed = tried(q)
+        def misses(at: Array) -> Array:
+            return self._misses(goals, at)
+
+        def slopes(at: Array) -> Array:
+            parts = [self.jacobian(at, frame)[0 if len(goal) == 7 else 3 :] for frame, goal in goals.items()]
+            return np.vstack(parts)
+
+        missed = tried(misses, q)
         if missed is None:
             return q, np.inf
         damping = 1e-3
@@ -250,8 +264,9 @@ class Dynamics:
             size = float(np.abs(missed).max())
             if size <= 0.01 * tolerance:
                 break
-            parts = [self.jacobian(q, frame)[0 if len(goal) == 7 else 3 :] for frame, goal in goals.items()]
-            jacobian = np.vstack(parts)
+            jacobian = tried(slopes, q)
+            if jacobian is None:
+                break
             downhill = jacobian.T @ missed
             free = ~(((q <= low) & (downhill < 0)) | ((q >= high) & (downhill > 0)))
             if np.abs(downhill[free]).max(initial=0.0) <= 1e-14:
@@ -261,7 +276,7 @@ class Dynamics:
             change = np.zeros_like(q)
             change[free] = np.linalg.solve(normal + damping * np.eye(len(normal)), downhill[free])
             trial = np.clip(q + np.clip(change, -0.5, 0.5), low, high)
-            there = tried(trial)
+            there = tried(misses, trial)
             if there is not None and there @ there < missed @ missed:
                 q, missed, damping = trial, there, max(0.1 * damping, 1e-15)
             elif damping > 1e6:
@@ -274,7 +289,8 @@ class Dynamics:
         """The machine about a state at rest, as ẋ = A x + B u with x the changes of coordinates and rates.
 
         u are changes of `inputs`, then forces and torques on the coordinates. Accelerations at the state itself, if the inputs
-        do not hold the machine there, are `offset`. The derivatives are central differences of forward dynamics.
+        do not hold the machine there, are `offset`. The derivatives are central differences of forward dynamics over `step`,
+        for inputs times their size where that is above one.
         """
         q0 = np.asarray(q, dtype=np.float64)
         if q0.ndim != 1:
@@ -289,15 +305,10 @@ class Dynamics:
         state[n:, :n] = ((by_position[:n] - by_position[n:]) / (2 * step)).T
         state[n:, n:] = ((by_rate[:n] - by_rate[n:]) / (2 * step)).T
         columns, kept = [], dict(self._inputs)
-        try:
-            for name, value in kept.items():
-                ends = []
-                for sign in (1.0, -1.0):
-                    self.set_inputs({**kept, name: value + sign})
-                    ends.append(self.forward(q0, rest))
-                columns.append((ends[0] - ends[1]) / 2)
-        finally:
-            self._inputs = kept
+        for name, value in kept.items():
+            change = step * max(abs(value), 1.0)
+            above, below = (self._ask("forward", q0, rest, inputs={**kept, name: end}) for end in (value + change, value - change))
+            columns.append((above - below) / (2 * change))
         mass = np.linalg.inv(self.mass_matrix(q0))
         control = np.zeros((2 * n, len(columns) + n))
         for column, change in enumerate(columns):

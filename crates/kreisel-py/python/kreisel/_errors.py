@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -47,6 +50,15 @@ class ClusterError(Error):
 
 class WriteError(Error):
     """Result files that could not be written."""
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """What the system says of a file that cannot be written becomes a `WriteError` with its path."""
+    try:
+        yield
+    except OSError as error:
+        raise WriteError(f"cannot write `{os.fspath(path)}`: {error.strerror or error}") from error
 
 
 class ClosedError(Error):

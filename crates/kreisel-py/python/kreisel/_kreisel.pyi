@@ -41,7 +41,7 @@ class Machine:
         parameters: Sequence[tuple[str, str]],
         settings: dict[str, str],
         functions: dict[str, tuple[Callable[..., float], Callable[..., Sequence[float]] | None]],
-        initial: Sequence[tuple[str, float]] = ...,
+        initial: Sequence[tuple[str, str]] = ...,
     ) -> Machine: ...
     @property
     def title(self) -> str: ...

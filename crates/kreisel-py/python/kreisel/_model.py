@@ -14,7 +14,7 @@ from typing import Any, Literal, SupportsIndex
 
 from . import _kreisel, _toml
 from ._dynamics import Dynamics
-from ._errors import ArgumentError, Interrupted, ModelError, ModelWarning, StaticsError, StepError, WriteError
+from ._errors import ArgumentError, Interrupted, ModelError, ModelWarning, StaticsError, StepError, writing
 from ._parts import Number, Numbers, Parts
 from ._result import Modes, Result, StaticResult
 
@@ -85,10 +85,8 @@ class Model(Parts):
 
     def write(self, path: Path_) -> None:
         """Writes the model file, which the command `kreisel` runs as well."""
-        try:
+        with writing(path):
             Path(path).write_text(self._text, encoding="utf-8")
-        except OSError as error:
-            raise WriteError(f"cannot write `{os.fspath(path)}`: {error.strerror or error}") from error
 
     def _add(self, kind: str, once: bool, entries: Mapping[str, Any]) -> Model:
         header = f"[{kind}]" if once else f"[[{kind}]]"
@@ -200,13 +198,13 @@ class Model(Parts):
         return f"<kreisel.Model {self._name}>"
 
     def _machine(
-        self, settings: Mapping[str, Number | Numbers | None], initial: Mapping[str, float] | None = None
+        self, settings: Mapping[str, Number | Numbers | None], initial: Mapping[str, Number] | None = None
     ) -> _kreisel.Machine:
         given = {name: _words(value) for name, value in settings.items() if value is not None}
         for name, value in settings.items():
             if isinstance(value, Real) and not math.isfinite(value):
                 raise ModelError(f"`{name}` must be a finite number, not {value}")
-        starts = [(name, float(value)) for name, value in (initial or {}).items()]
+        starts = [(name, _start(name, value)) for name, value in (initial or {}).items()]
         return _kreisel.Machine(*self._parts(given), starts)
 
     def _parts(
@@ -271,7 +269,7 @@ class Model(Parts):
         group: str | None = None,
         error_estimate: bool | None = None,
         # end of settings as arguments
-        initial: Mapping[str, float] | None = None,
+        initial: Mapping[str, Number] | None = None,
         observer: Observer | None = None,
         motion: bool = True,
         folder: Path_ | None = None,
@@ -279,7 +277,7 @@ class Model(Parts):
     ) -> Result:
         """Runs the machine; arguments replace those of its `[simulation]`.
 
-        `initial` are initial coordinates of joints and their rates by name, `{"elbow.angle": 0.3, "elbow.angle-rate": 1}`,
+        `initial` are initial coordinates of joints and their rates by name, `{"elbow.angle": "30 deg", "elbow.angle-rate": 1}`,
         or `{"elbow": 0.3}` where a joint has one; they replace those of the model, and loops are closed.
         `observer` is called with every accepted step and ends the run by returning `False`; steps then keep to `rtol` one by
         one, since a run with an `accuracy` is made several times. Ctrl-C raises `Interrupted`, a
@@ -428,7 +426,7 @@ class Model(Parts):
         group: str | None = None,
         error_estimate: bool | None = None,
         # end of settings as arguments
-        initial: Mapping[str, float] | None = None,
+        initial: Mapping[str, Number] | None = None,
     ) -> _kreisel.Stepper:
         """Starts the machine to be stepped from outside, for control and co-simulation.
 
@@ -495,6 +493,16 @@ def _count(name: str, number: SupportsIndex) -> int:
     if not 0 <= count < 2**64:
         raise ArgumentError(f"`{name}` must be a whole number that is not negative, not {number!r}")
     return count
+
+
+def _start(name: str, value: Number) -> str:
+    """An initial coordinate of a joint in the language of the model file."""
+    if isinstance(value, str):
+        return value
+    try:
+        return repr(float(value))
+    except (TypeError, ValueError, OverflowError):
+        raise ArgumentError(f'the initial value of `{name}` must be a number or a text such as "30 deg", not {value!r}') from None
 
 
 def _words(value: Number | Numbers) -> str:

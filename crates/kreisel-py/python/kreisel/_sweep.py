@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _kreisel
-from ._errors import ArgumentError, Interrupted, WriteError
+from ._errors import ArgumentError, Interrupted, writing
 from ._model import Model, Path_, _count, _words
 from ._parts import Number, Numbers
 
@@ -255,22 +255,18 @@ def _local(checked: _kreisel.Sweep, out: Path | None, threads: int, told: Callab
 
 def _folder(path: Path) -> None:
     """Makes a folder for results, if it is not there."""
-    try:
+    with writing(path):
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise WriteError(f"cannot write `{path}`: {error.strerror or error}") from error
 
 
 def _write_whole(path: Path, text: str) -> None:
     """A file that is there as a whole or not at all; never through a link."""
     part = path.with_name(path.name + ".part")
-    try:
+    with writing(path):
         part.unlink(missing_ok=True)
         with open(part, "xb") as file:
             file.write(text.encode())
         os.replace(part, path)
-    except OSError as error:
-        raise WriteError(f"cannot write `{path}`: {error.strerror or error}") from error
 
 
 def _told(progress: Progress, count: int) -> Callable[[int], object] | None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _kreisel
-from ._errors import SweepError
+from ._errors import SweepError, writing
 from ._sweep import _folder, _write_whole
 
 MOST_ROWS = 50_000
@@ -99,11 +99,12 @@ class Table:
         self.written = time.monotonic()
         if not self.buffer:
             return
-        self.parts.mkdir(exist_ok=True)
         table = self.arrow.Table.from_batches(self.buffer, self.schema).sort_by("run")
-        number = len(list(self.parts.glob("part-*.parquet")))
+        with writing(self.parts):
+            self.parts.mkdir(exist_ok=True)
+            number = len(list(self.parts.glob("part-*.parquet")))
         path = self.parts / f"part-{number:06}.parquet"
-        with _whole(path) as file:
+        with writing(path), _whole(path) as file:
             self.arrow.parquet.write_table(table, file)
         self.buffer, self.rows = [], 0
 
@@ -117,6 +118,7 @@ class Table:
         failed = 0
         spans = {file: _span(self.arrow.parquet.ParquetFile(file)) for file in files}
         with (
+            writing(path),
             _whole(path) as parquet,
             _whole(self.folder / "sweep.csv") as lines,
             self.arrow.parquet.ParquetWriter(parquet, self.schema) as writer,

@@ -367,10 +367,24 @@ impl Kkt {
         velocity: &[f64],
         acceleration: &[f64],
     ) -> Vec<(usize, f64)> {
-        let system = &mut self.system;
-        if system.compliance.is_empty() {
+        if self.system.compliance.is_empty() {
             return Vec::new();
         }
+        let (residual, size) = self.acceleration_violation(dae, time, configuration, velocity, acceleration);
+        misses(&self.system.shape, &residual, CONTRADICTION * size)
+    }
+
+    /// What accelerations leave of the constraints, holonomic and nonholonomic, and the size of what it is made
+    /// of: accelerations, curvatures, and forces over the mass, whose rounding the accelerations share.
+    pub fn acceleration_violation(
+        &mut self,
+        dae: &dyn Dae,
+        time: f64,
+        configuration: &[f64],
+        velocity: &[f64],
+        acceleration: &[f64],
+    ) -> (Vec<f64>, f64) {
+        let system = &mut self.system;
         let at = Point { acceleration, ..self.rest.point_at(time, configuration, velocity) };
         system.evaluate(dae, &at);
         let forces = largest(&system.residual.equilibrium).1 / system.mass_scale;
@@ -399,7 +413,7 @@ impl Kkt {
             system.tangent.nonholonomic.multiply_add(1.0, acceleration, &mut nonholonomic);
         }
         residual.extend_from_slice(&nonholonomic);
-        misses(&system.shape, &residual, CONTRADICTION * size)
+        (residual, size)
     }
 
     /// What becomes of an iteration that comes no nearer; needs the violation where it ended.

@@ -48,19 +48,21 @@ pub(crate) fn fit_together(
     let mut kkt = Kkt::new(dae, shape.scales.mass);
     let found = Redundancy::find(dae, initial.time, &initial.configuration);
     kkt.set_compliance(&compliance(dae, &found));
-    let (configuration, report) = closed(dae, &shape, initial, &mut kkt)?;
+    let (configuration, report) = closed(dae, &shape, initial, &vec![0.0; shape.memory], &mut kkt)?;
     let redundancy = Redundancy::find(dae, initial.time, &configuration);
     Ok((configuration, report, redundancy))
 }
 
-/// A configuration that satisfies the constraints, and what was changed in the user's one.
+/// A configuration that satisfies the constraints near to what the system remembers, which is nothing at a
+/// start, and what was changed in the user's one.
 pub(crate) fn closed(
     dae: &dyn Dae,
     shape: &Shape,
     initial: &Initial,
+    memory: &[f64],
     kkt: &mut Kkt,
 ) -> Result<(Vec<f64>, StartReport), ConsistencyError> {
-    kkt.set_states(&initial.internal_states, &vec![0.0; shape.memory]);
+    kkt.set_states(&initial.internal_states, memory);
     let mut report = StartReport {
         position_change: vec![0.0; shape.velocity_count()],
         velocity_change: vec![0.0; shape.velocity_count()],

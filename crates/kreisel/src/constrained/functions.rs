@@ -95,8 +95,8 @@ impl<'a> At<'a> {
     }
 }
 
-/// Motions that lead one constraint each, and what they weigh.
-pub(crate) struct LedMotions {
+/// Motions that drive one coordinate each, and what they weigh.
+pub(crate) struct DrivenMotions {
     /// The velocity of each motion, a column each.
     pub velocities: DMatrix<f64>,
     /// Mass matrix of these motions.
@@ -107,7 +107,12 @@ impl Kkt {
     /// The motions in which one of the constraints from `first` on has the rate 1 and all others hold.
     ///
     /// With M x + Bᵀμ = 0 the multipliers of such a motion are, with a minus, a column of the mass matrix.
-    pub fn led_motions(&mut self, dae: &dyn Dae, at: &Point, first: usize) -> Result<LedMotions, KktFailure> {
+    pub fn driven_motions(
+        &mut self,
+        dae: &dyn Dae,
+        at: &Point,
+        first: usize,
+    ) -> Result<DrivenMotions, KktFailure> {
         let system: &mut BlockSystem = &mut self.system;
         system.factor(dae, at, None)?;
         let (size, rows) = (system.shape.velocity_count(), system.residual.violation.len());
@@ -128,6 +133,6 @@ impl Kkt {
         }
         // Rounding alone makes it unsymmetric.
         let mass = 0.5 * (&mass + mass.transpose());
-        Ok(LedMotions { velocities, mass })
+        Ok(DrivenMotions { velocities, mass })
     }
 }

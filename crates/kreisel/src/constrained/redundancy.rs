@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use nalgebra::{DMatrix, DVector};
+
 use crate::dae::{Dae, Point, Shape, Wanted, ask};
 use crate::lie::Group;
 use crate::solve::block::{BlockMatrix, BlockPattern};
@@ -49,7 +51,10 @@ impl Redundancy {
         if shape.constraint_count() + shape.nonholonomic_count() == 0 {
             return Self::default();
         }
-        let rows = dependent_rows(&scaled_rows(dae, &shape, time, configuration, velocity), DEPENDENT);
+        let (gradient, nonholonomic) = gradients(dae, &shape, time, configuration, velocity);
+        let mut rows = above_each_other(&gradient, &nonholonomic);
+        scale_rows(&mut rows, &lengths(&shape, shape.scales.length));
+        let rows = dependent_rows(&rows, DEPENDENT);
         let count = shape.constraint_count();
         let mut idle = dae.idle_constraints(&vec![0.0; shape.memory]);
         idle.sort_unstable();
@@ -71,14 +76,100 @@ impl Redundancy {
     }
 }
 
-/// Rows of B, then of A, each of length one.
-fn scaled_rows(
+/// Number of holonomic constraints that follow from other holonomic ones at a configuration: positions may
+/// change along nonholonomic ones.
+pub(crate) fn implied_positions(dae: &dyn Dae, time: f64, configuration: &[f64]) -> usize {
+    dependent_rows(&scaled_gradient(dae, time, configuration), DEPENDENT).implied.len()
+}
+
+/// Which of the holonomic constraints from one on are independent of all others, or of those before them.
+pub(crate) enum IndependentRows {
+    /// These, counted from the first one asked about.
+    Found(Vec<usize>),
+    /// So many depend on each other that nobody waits for the answer.
+    TooMany,
+}
+
+/// Most constraints that depend on each other among which the first independent ones are looked for: their rows are
+/// compared one by one, with dense matrices of 72 MB.
+const MAX_DENSE: usize = 3000;
+
+/// Finds the constraints from `first` on that are independent of those before them.
+pub(crate) fn independent_rows(
+    dae: &dyn Dae,
+    time: f64,
+    configuration: &[f64],
+    first: usize,
+) -> IndependentRows {
+    let gradient = scaled_gradient(dae, time, configuration);
+    let count = gradient.pattern().row_count();
+    // What takes part in no combination that vanishes is independent, in whatever order.
+    let involved = dependent_rows(&gradient, DEPENDENT).involved;
+    if involved.len() > MAX_DENSE {
+        return IndependentRows::TooMany;
+    }
+    let mut independent: Vec<usize> =
+        (first..count).filter(|row| involved.binary_search(row).is_err()).collect();
+    let rows = dense_rows(&gradient, &involved);
+    let mut basis: Vec<DVector<f64>> = Vec::new();
+    for (&row, values) in involved.iter().zip(rows.row_iter()) {
+        let mut left: DVector<f64> = values.transpose();
+        // Twice is enough for orthogonality to rounding.
+        for _ in 0..2 {
+            basis.iter().for_each(|known| left.axpy(-known.dot(&left), known, 1.0));
+        }
+        if left.norm() > DEPENDENT {
+            left.unscale_mut(left.norm());
+            basis.push(left);
+            independent.extend((row >= first).then_some(row));
+        }
+    }
+    independent.sort_unstable();
+    independent.iter_mut().for_each(|row| *row -= first);
+    IndependentRows::Found(independent)
+}
+
+/// Some rows of a matrix, without the columns that none of them meets.
+fn dense_rows(matrix: &BlockMatrix, rows: &[usize]) -> DMatrix<f64> {
+    let pattern = matrix.pattern();
+    let meets = |group: usize| pattern.row_range(group).any(|row| rows.binary_search(&row).is_ok());
+    let blocks: Vec<_> = pattern.blocks().filter(|(_, row, _)| meets(*row)).collect();
+    let (mut starts, mut width) = (vec![None; pattern.column_group_count()], 0);
+    for (_, _, column) in &blocks {
+        if starts[*column].is_none() {
+            starts[*column] = Some(width);
+            width += pattern.column_range(*column).len();
+        }
+    }
+    let mut dense = DMatrix::zeros(rows.len(), width);
+    for (block, row, column) in blocks {
+        let (values, start) = (matrix.block(block), starts[column].unwrap_or_default());
+        for (inside, row) in pattern.row_range(row).enumerate() {
+            if let Ok(place) = rows.binary_search(&row) {
+                dense.view_mut((place, start), (1, values.ncols())).copy_from(&values.row(inside));
+            }
+        }
+    }
+    dense
+}
+
+/// Rows of B, each of length one.
+fn scaled_gradient(dae: &dyn Dae, time: f64, configuration: &[f64]) -> BlockMatrix {
+    let shape = dae.shape();
+    let rest = vec![0.0; shape.velocity_count()];
+    let (mut gradient, _) = gradients(dae, &shape, time, configuration, &rest);
+    scale_rows(&mut gradient, &lengths(&shape, shape.scales.length));
+    gradient
+}
+
+/// B and A.
+fn gradients(
     dae: &dyn Dae,
     shape: &Shape,
     time: f64,
     configuration: &[f64],
     velocity: &[f64],
-) -> BlockMatrix {
+) -> (BlockMatrix, BlockMatrix) {
     let couplings = dae.couplings(None);
     let mut gradient = BlockMatrix::zeros(couplings.constraint_node);
     let mut nonholonomic = BlockMatrix::zeros(couplings.nonholonomic_node);
@@ -97,9 +188,7 @@ fn scaled_rows(
         let nonholonomic_gradient = Some(&mut nonholonomic);
         ask(dae, &at, Wanted { nonholonomic_gradient, ..Wanted::default() });
     }
-    let mut rows = above_each_other(&gradient, &nonholonomic);
-    scale_rows(&mut rows, &lengths(shape, shape.scales.length));
-    rows
+    (gradient, nonholonomic)
 }
 
 /// Two matrices with the same columns as one.

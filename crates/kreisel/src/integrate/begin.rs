@@ -28,7 +28,7 @@ impl Integrator {
         };
         integration.set_redundancy(redundancy_at(&initial.configuration));
         let Tools { shape, kkt, .. } = &mut integration.tools;
-        let (configuration, mut report) = closed(dae, shape, &initial, kkt)?;
+        let (configuration, mut report) = closed(dae, shape, &initial, &vec![0.0; shape.memory], kkt)?;
         if report.position_change.iter().any(|change| *change != 0.0) {
             // Which constraints depend on others may differ where the machine fits together.
             integration.set_redundancy(redundancy_at(&configuration));

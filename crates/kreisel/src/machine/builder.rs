@@ -9,12 +9,13 @@ use super::event::{Event, Events};
 use super::event_draft::{EventDraft, is_shown, shown_names};
 use super::expression_draft::ExpressionDraft;
 use super::frames::Frames;
-use super::joint_start::{self, JointStart, JointStarts};
+use super::joint_start::JointStarts;
 use super::prescribed::PrescribedMotion;
 use super::provenance::{Provenance, Remarks};
 use super::sensor::{NamedSensor, Reaction, SensorFrame, WrenchPart, angle_about};
 use super::settings::{BodyGroup, RunSettings, StartFrom};
 use super::signals::{MachineSignals, Rank};
+use super::stated_start::{self, JointStart};
 use super::stiffness::mean_stiffness;
 use super::variant::Variants;
 use super::{Machine, Registries, SteadyStates, state};
@@ -84,7 +85,7 @@ pub(crate) fn build(
     document: &Document,
     parts: &[&'static PartEntry],
     functions: &Functions,
-    starts: &[(String, f64)],
+    starts: &[(String, String)],
 ) -> Result<Machine, ModelErrors> {
     MachineBuilder::read(document, parts, functions)?.finish(document, parts, starts)
 }
@@ -433,12 +434,12 @@ impl MachineBuilder {
         mut self,
         document: &Document,
         parts: &[&'static PartEntry],
-        starts: &[(String, f64)],
+        starts: &[(String, String)],
     ) -> Result<Machine, ModelErrors> {
         let events = self.complete(document, parts)?;
-        for (name, value) in starts {
-            joint_start::state(&self.registries.frames, name, *value, &mut self.joint_starts)?;
-        }
+        let (frames, parameters) = (&self.registries.frames, document.parameters());
+        stated_start::state(frames, parameters, starts, &mut self.joint_starts)?;
+        self.joint_starts = stated_start::checked(frames, std::mem::take(&mut self.joint_starts))?;
         let built = std::mem::take(&mut self.system_builder).build(self.settings.start_time);
         let (mut system, mut initial) = built.map_err(|error| not_assembled(document, &error.to_string()))?;
         self.start_joints(document, parts, &system, &mut initial)?;

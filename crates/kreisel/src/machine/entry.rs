@@ -10,7 +10,7 @@ use crate::dae::Point;
 use crate::element::{SignalFunction, SlidingMotion, StateId};
 use crate::kinematics::{Coordinate, Frame, NodeId, NodeMotion, Relative};
 use crate::lie::{Group, Matrix3, Pose, Vector3};
-use crate::model::{Part, Place, Reference};
+use crate::model::{Mistake, Part, Place, Reference};
 use crate::system::System;
 
 /// A body with its node and markers.
@@ -67,6 +67,8 @@ pub struct JointEntry {
     pub coordinates: &'static [(&'static str, Coordinate)],
     /// How friction follows from what it transmits, if it does.
     pub friction: Option<&'static FrictionForm>,
+    /// How its displacement follows its angle, if it is a screw.
+    pub thread: Option<Thread>,
     /// Whether it is a drive.
     pub is_drive: bool,
     /// Says where its equations end, if the frames stand or move so in the next moment, in s.
@@ -84,6 +86,7 @@ impl JointEntry {
             offsets,
             coordinates: &[],
             friction: None,
+            thread: None,
             is_drive: false,
             limit: None,
         }
@@ -118,6 +121,27 @@ impl JointEntry {
                 MeasuredCoordinate { nodes: self.nodes, offsets: self.offsets, coordinate, rate, unit }
             })
         })
+    }
+}
+
+/// How the displacement of a screw follows its angle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Thread {
+    /// Advance in m per rad.
+    pub advance: f64,
+    /// Angle and displacement as the model draws them.
+    pub drawn: [f64; 2],
+}
+
+impl Thread {
+    /// The displacement at an angle.
+    pub fn displacement(&self, angle: f64) -> f64 {
+        self.drawn[1] + self.advance * (angle - self.drawn[0])
+    }
+
+    /// The angle at a displacement.
+    pub fn angle(&self, displacement: f64) -> f64 {
+        self.drawn[0] + (displacement - self.drawn[1]) / self.advance
     }
 }
 
@@ -187,10 +211,17 @@ pub struct NamedFrame {
     pub offset: Pose,
 }
 
-/// A name that is none of a frame, in words.
-#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{0}")]
-pub struct UnknownFrame(pub String);
+/// A name that is none of a frame.
+#[derive(Clone, Debug, thiserror::Error, PartialEq)]
+#[error("{mistake}{}", hint.iter().map(|hint| format!(" ({hint})")).collect::<String>())]
+pub struct UnknownFrame {
+    /// The name.
+    pub name: String,
+    /// What is wrong with it.
+    pub mistake: Box<Mistake>,
+    /// The nearest names.
+    pub hint: Option<String>,
+}
 
 /// Where a frame is and how it moves.
 #[derive(Clone, Copy, Debug)]

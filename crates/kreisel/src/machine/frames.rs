@@ -203,8 +203,11 @@ impl Frames {
     /// The frame of a name: of a body, a marker, a node of a beam or the ground.
     pub fn frame(&self, name: &str) -> Result<NamedFrame, UnknownFrame> {
         let reference = Reference { name: name.to_string(), place: Place::default() };
-        let Attachment { node, marker, .. } =
-            self.attachment(&reference).map_err(|error| UnknownFrame(error.to_string()))?;
+        let Attachment { node, marker, .. } = self.attachment(&reference).map_err(|error| UnknownFrame {
+            name: name.to_string(),
+            mistake: Box::new(error.mistake().clone()),
+            hint: error.hint().map(str::to_owned),
+        })?;
         Ok(NamedFrame { node, offset: marker.unwrap_or_default() })
     }
 

@@ -1,23 +1,20 @@
-//! Machines whose joints are led: the same equations with one more for each coordinate that has a value, a
-//! rate and an acceleration of its own choice.
+//! Machines whose joints are driven as somebody says: the same equations with one more for each coordinate that
+//! has a value, a rate and an acceleration of its own.
 
 use std::sync::Arc;
 
-use nalgebra::{DMatrix, DVector};
-
 use super::builder::{MachineBuilder, PartEntry, build};
+use super::carrier::{Carrier, poses, write_poses};
 use super::entry::{InputEntry, MeasuredCoordinate};
-use super::joint_start::carried;
 use super::{Functions, Machine};
-use crate::constrained::Redundancy;
-use crate::dae::{Dae, Initial, Values};
+use crate::constrained::{IndependentRows, Kkt, Redundancy, compliance, implied_positions, independent_rows};
+use crate::dae::{Dae, Initial};
 use crate::joint::{CoordinateJoint, Row};
-use crate::kinematics::Coordinate;
+use crate::kinematics::NodeId;
 use crate::model::{Document, ModelErrors};
-use crate::solve::block::BlockMatrix;
 use crate::system::{System, SystemBuilder};
 
-/// A coordinate of a joint that is led.
+/// A coordinate of a joint that is driven.
 #[derive(Clone, Debug)]
 pub struct LedCoordinate {
     /// Full name: `elbow.angle`.
@@ -32,6 +29,11 @@ impl LedCoordinate {
         self.measured.coordinate.is_angle()
     }
 
+    /// The joint to which it belongs.
+    fn joint_name(&self) -> &str {
+        self.name.rsplit_once('.').map_or("", |(joint, _)| joint)
+    }
+
     /// The equation that keeps it at zero.
     fn joint(&self) -> CoordinateJoint {
         let MeasuredCoordinate { nodes, offsets, coordinate, .. } = self.measured;
@@ -39,7 +41,7 @@ impl LedCoordinate {
     }
 }
 
-/// A machine and its equations with led coordinates.
+/// A machine and its equations with driven coordinates.
 pub struct LedMachine {
     machine: Arc<Machine>,
     /// The equations of the machine, then one for each coordinate.
@@ -48,9 +50,11 @@ pub struct LedMachine {
     inputs: Vec<InputEntry>,
     coordinates: Vec<LedCoordinate>,
     redundancy: Redundancy,
+    /// How the machine is moved along the coordinates.
+    carrier: Carrier,
 }
 
-/// Why coordinates cannot be led.
+/// Why coordinates cannot be driven.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LedError {
@@ -70,33 +74,41 @@ pub enum LedError {
     Twice(String),
     /// More of the machine moves than the coordinates say.
     #[error(
-        "the coordinates {named} do not determine how the machine moves: it has {free} more degrees of freedom, such as free bodies and ball joints, which have no coordinates"
+        "the coordinates {named} do not determine how the machine moves: it has {free} more degrees of freedom{}; free bodies, ball joints and nodes of beams have no coordinates", in_which(.moving)
     )]
     Free {
         /// The coordinates.
         named: String,
         /// Degrees of freedom that are left.
         free: usize,
+        /// What still moves.
+        moving: Vec<String>,
     },
-    /// A machine that is too large for dense matrices.
-    #[error("which coordinates are independent is found for {0} velocity coordinates at most; name them")]
-    TooLarge(usize),
+    /// A machine in which too many constraints depend on each other.
+    #[error("which coordinates are independent is not looked for in loops of so many constraints; name them")]
+    TooLarge,
 }
 
-/// Rows at an angle of less than this, in rad, to others follow from them: as for redundant constraints.
-const DEPENDENT: f64 = 1e-5;
-/// Largest machine whose independent coordinates are looked for with dense matrices of 72 MB.
-const MAX_DENSE: usize = 3000;
+/// Most names of what moves in a message.
+const MOST_NAMES: usize = 5;
 
-/// Builds the machine that a document describes with led coordinates: those of some names, or as many of all
-/// as are independent where the machine is drawn, the first ones of the model first.
+/// What moves, in words.
+fn in_which(moving: &[String]) -> String {
+    let names: Vec<String> = moving.iter().take(MOST_NAMES).map(|name| format!("`{name}`")).collect();
+    let more = if moving.len() > MOST_NAMES { " and others" } else { "" };
+    if names.is_empty() { String::new() } else { format!(", in which {}{more} can move", names.join(", ")) }
+}
+
+/// Builds the machine that a document describes with driven coordinates: those of some names, or as many of all
+/// as are independent where the machine starts, the first ones of the model first.
 pub(crate) fn build_led(
     document: &Document,
     parts: &[&'static PartEntry],
     functions: &Functions,
+    starts: &[(String, String)],
     wanted: Option<&[String]>,
 ) -> Result<LedMachine, LedError> {
-    let machine = build(document, parts, functions, &[])?;
+    let machine = build(document, parts, functions, starts)?;
     let all: Vec<LedCoordinate> =
         machine.frames().coordinates().map(|(name, measured)| LedCoordinate { name, measured }).collect();
     let mut coordinates = match wanted {
@@ -110,24 +122,51 @@ pub(crate) fn build_led(
         MachineBuilder::read(document, parts, functions)?.equations_with(document, parts, add)
     };
     let (mut system, mut inputs) = equations(&coordinates)?;
+    let Initial { time, configuration, .. } = &machine.initial;
     if wanted.is_none() {
-        let independent = independent(&machine, &system)?;
+        let own = machine.system.shape().constraint_count();
+        let IndependentRows::Found(independent) = independent_rows(&system, *time, configuration, own) else {
+            return Err(LedError::TooLarge);
+        };
         if independent.len() < coordinates.len() {
             coordinates = independent.into_iter().map(|place| coordinates[place].clone()).collect();
             (system, inputs) = equations(&coordinates)?;
         }
     }
     system.set_stiffness_scale(machine.system.scales().stiffness);
-    let Initial { time, configuration, .. } = &machine.initial;
-    let redundancy = Redundancy::find(&system, *time, configuration);
     let shape = system.shape();
-    let rows = shape.constraint_count() + shape.nonholonomic_count();
-    let implied = redundancy.implied.len() + redundancy.implied_nonholonomic.len();
-    let free = (shape.velocity_count() + implied).saturating_sub(rows);
+    // Where the machine stands must follow from the coordinates: nonholonomic constraints say nothing of that.
+    let implied = implied_positions(&system, *time, configuration);
+    let free = (shape.velocity_count() + implied).saturating_sub(shape.constraint_count());
+    let redundancy = Redundancy::find(&system, *time, configuration);
     if free > 0 {
-        return Err(LedError::Free { named: list(&coordinates), free });
+        let moving = moving(&system, &redundancy, *time, configuration);
+        return Err(LedError::Free { named: list(&coordinates), free, moving });
     }
-    Ok(LedMachine { machine: Arc::new(machine), system, inputs, coordinates, redundancy })
+    let joints = coordinates.iter().map(|led| (led.joint_name(), led.measured));
+    let carrier = Carrier::new(machine.frames(), &machine.system, joints);
+    Ok(LedMachine { machine: Arc::new(machine), system, inputs, coordinates, redundancy, carrier })
+}
+
+/// Velocities below this part of the largest one are rounding, magnified by constraints that give way a little.
+const MOVES: f64 = 1e-6;
+
+/// Names of what moves in a machine whose coordinates stand still: some motion without any preference is
+/// deprived of what the constraints forbid.
+fn moving(system: &System, redundancy: &Redundancy, time: f64, configuration: &[f64]) -> Vec<String> {
+    let shape = system.shape();
+    let mut kkt = Kkt::new(system, shape.scales.mass);
+    kkt.set_compliance(&compliance(system, redundancy));
+    let any: Vec<f64> = (0..shape.velocity_count()).map(|index| 1.0 + (index as f64).sin()).collect();
+    let (rest, mut forbidden) = (vec![0.0; any.len()], vec![0.0; any.len()]);
+    if kkt.constrained_part(system, time, configuration, &rest, &any, &mut forbidden).is_err() {
+        return Vec::new();
+    }
+    let left: Vec<f64> = any.iter().zip(&forbidden).map(|(any, forbidden)| (any - forbidden).abs()).collect();
+    let most = left.iter().copied().fold(0.0, f64::max);
+    let moves = |node: &usize| shape.space.velocity_range(*node).any(|index| left[index] > MOVES * most);
+    let nodes = (0..system.node_count()).filter(moves);
+    nodes.map(|node| system.node_name(NodeId(node)).to_owned()).collect()
 }
 
 /// Names in words.
@@ -140,8 +179,7 @@ fn list(coordinates: &[LedCoordinate]) -> String {
 fn named(all: &[LedCoordinate], names: &[String]) -> Result<Vec<LedCoordinate>, LedError> {
     let mut found: Vec<LedCoordinate> = Vec::with_capacity(names.len());
     for name in names {
-        let is_joint =
-            |led: &&LedCoordinate| led.name.rsplit_once('.').is_some_and(|(joint, _)| joint == name);
+        let is_joint = |led: &&LedCoordinate| led.joint_name() == name;
         let exact = all.iter().find(|led| led.name == *name);
         let mut of_joint = all.iter().filter(is_joint);
         let led = exact.or_else(|| of_joint.next().filter(|_| of_joint.next().is_none()));
@@ -154,43 +192,6 @@ fn named(all: &[LedCoordinate], names: &[String]) -> Result<Vec<LedCoordinate>, 
         found.push(led.clone());
     }
     Ok(found)
-}
-
-/// Places of the coordinates that are independent of those before them, where the machine is drawn.
-fn independent(machine: &Machine, system: &System) -> Result<Vec<usize>, LedError> {
-    let shape = system.shape();
-    let (size, own) = (shape.velocity_count(), machine.system.shape().constraint_count());
-    if size > MAX_DENSE {
-        return Err(LedError::TooLarge(MAX_DENSE));
-    }
-    let Initial { time, configuration, velocity, .. } = &machine.initial;
-    let rest = Values::zeros(&shape);
-    let mut gradient = BlockMatrix::zeros(system.couplings(None).constraint_node);
-    system.gradient(&rest.point_at(*time, configuration, velocity), &mut gradient);
-    let mut rows: DMatrix<f64> = gradient.to_dense();
-    for (mut column, scale) in
-        rows.column_iter_mut().zip(crate::constrained::coordinate_scales(&shape, shape.scales.length))
-    {
-        column *= scale;
-    }
-    let mut basis: Vec<DVector<f64>> = Vec::with_capacity(size);
-    let mut independent = Vec::new();
-    for (row, values) in rows.row_iter().enumerate() {
-        let mut left: DVector<f64> = values.transpose();
-        let length = left.norm();
-        // Twice is enough for orthogonality to rounding.
-        for _ in 0..2 {
-            basis.iter().for_each(|known| left.axpy(-known.dot(&left), known, 1.0));
-        }
-        if left.norm() > DEPENDENT * length {
-            left.unscale_mut(left.norm());
-            basis.push(left);
-            if row >= own {
-                independent.push(row - own);
-            }
-        }
-    }
-    Ok(independent)
 }
 
 impl LedMachine {
@@ -214,32 +215,41 @@ impl LedMachine {
         &self.coordinates
     }
 
-    /// The first of the constraints that lead.
+    /// The first of the constraints that drive coordinates.
     pub fn first_row(&self) -> usize {
         self.machine.system.shape().constraint_count()
     }
 
-    /// Which constraints follow from others where the machine is drawn.
+    /// Which constraints follow from others where the machine starts.
     pub(crate) fn redundancy(&self) -> &Redundancy {
         &self.redundancy
     }
 
-    /// A configuration in which the coordinates have been moved to some values, from the one that is drawn:
-    /// right for trees, a guess for loops.
+    /// A configuration in which the coordinates have been moved to some values from another one: right for
+    /// trees, a guess for loops.
     pub(crate) fn carried(&self, configuration: &[f64], targets: &[f64]) -> Vec<f64> {
-        let initial = Initial { configuration: configuration.to_vec(), ..self.machine.initial.clone() };
-        carried(self.machine.frames(), &self.machine.system, &initial, &self.coordinates, targets)
+        let system = &self.machine.system;
+        let targets: Vec<Option<f64>> = targets.iter().copied().map(Some).collect();
+        let there = self.carrier.moved(self.machine.frames(), &poses(system, configuration), &targets);
+        let mut moved = configuration.to_vec();
+        write_poses(system, &there, &mut moved);
+        moved
     }
 
-    /// Values of the coordinates at a configuration, up to half a turn.
-    pub(crate) fn values(&self, configuration: &[f64]) -> Vec<f64> {
-        let system = &self.machine.system;
-        let rest = Values::zeros(&system.shape());
-        let at = rest.point_at(self.machine.initial.time, configuration, &rest.velocity);
-        let value = |led: &LedCoordinate| {
-            let coordinate: Coordinate = led.measured.coordinate;
-            coordinate.value(&led.measured.relative(system, &at), 0.0)
-        };
-        self.coordinates.iter().map(value).collect()
+    /// Values of the coordinates where the machine starts, up to half a turn.
+    pub(crate) fn initial_values(&self) -> Vec<f64> {
+        let poses = poses(&self.machine.system, &self.machine.initial.configuration);
+        (0..self.coordinates.len()).map(|place| self.carrier.value(place, &poses, 0.0)).collect()
+    }
+
+    /// What the machine's own system remembers where that with driven coordinates remembers something: the
+    /// same without what belongs to the joints that drive.
+    pub(crate) fn own_memory(&self, memory: &[f64]) -> Vec<f64> {
+        let own = self.machine.system.shape().memory;
+        if self.coordinates.is_empty() {
+            return memory.to_vec();
+        }
+        let first = self.system.joint_memory(self.machine.system.joint_count()).start;
+        [&memory[..first], &memory[first + memory.len() - own..]].concat()
     }
 }

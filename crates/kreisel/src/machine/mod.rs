@@ -8,6 +8,7 @@ mod appearance;
 mod balance;
 pub mod beam;
 mod builder;
+mod carrier;
 pub(crate) mod curve;
 mod entry;
 pub(crate) mod event;
@@ -27,6 +28,7 @@ pub mod shape;
 mod signal;
 mod signals;
 mod state;
+mod stated_start;
 mod stiffness;
 pub mod stl;
 pub(crate) mod variant;
@@ -37,13 +39,12 @@ pub use builder::{MachineBuilder, PartEntry, placement};
 pub(crate) use builder::{STANDARD_GRAVITY, build};
 pub use entry::{
     Attachment, BodyEntry, FrictionForm, FunctionEntry, Functions, InputEntry, JointEntry,
-    MeasuredCoordinate, MovingFrame, NamedFrame, StateSignal, UnknownFrame,
+    MeasuredCoordinate, MovingFrame, NamedFrame, StateSignal, Thread, UnknownFrame,
 };
 pub use event::{Direction, Event, EventRecord};
 pub use event_draft::EventDraft;
 pub use expression_draft::ExpressionDraft;
 pub use frames::Frames;
-pub use joint_start::JointStart;
 pub(crate) use led::build_led;
 pub use led::{LedCoordinate, LedError, LedMachine};
 pub use mesh::MeshError;
@@ -59,6 +60,7 @@ pub use signal::{Collected, SignalCollector};
 pub use signals::{MachineSignals, Rank};
 pub(crate) use state::SteadyStart;
 pub use state::SteadyStates;
+pub use stated_start::JointStart;
 
 use std::collections::BTreeMap;
 

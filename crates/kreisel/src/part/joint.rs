@@ -4,7 +4,7 @@
 //! they are; otherwise both lie on one frame of the configuration that is drawn, so that every coordinate is
 //! zero there. Coordinates that are stated move the machine from the drawing.
 
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::TAU;
 use std::sync::Arc;
 
 use nalgebra::Rotation3;
@@ -16,11 +16,12 @@ use crate::kinematics::Coordinate::{self, Angle, Distance, Translation, Universa
 use crate::kinematics::{Frame, Motion, NodeId, NodeMotion, Relative};
 use crate::lie::{Matrix3, Pose, UnitQuaternion, Vector3};
 use crate::machine::{
-    Attachment, FrictionForm, JointEntry, JointStart, MachineBuilder, PartEntry, Prescribed, placement,
+    Attachment, FrictionForm, JointEntry, JointStart, MachineBuilder, PartEntry, Prescribed, Thread,
+    placement,
 };
 use crate::model::{
-    Dimension, Key, Law, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Place,
-    Reference, ValueKind,
+    Dimension, Key, Law, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference,
+    ValueKind,
 };
 
 pub(super) const BODIES: Key = Key::new("bodies", ValueKind::References(&[2]), Need::Required)
@@ -340,8 +341,13 @@ pub fn add(kind: &'static JointKind, part: &Part, builder: &mut MachineBuilder) 
     warn_of_misfit(builder, part.name(), &joint);
     let entry = JointEntry::new(part, nodes, offsets);
     let friction = kind.friction.as_ref();
-    builder.add_joint(joint, JointEntry { coordinates: kind.coordinates, friction, ..entry });
-    for start in initial_coordinates(kind, &reader, part.name(), &initial)? {
+    let drawn = [Angle, Translation(2)].map(|coordinate| coordinate.value(&initial, 0.0));
+    let thread = match kind.part.keys.contains(&LEAD) {
+        true => Some(Thread { advance: reader.number("lead")? / TAU, drawn }),
+        false => None,
+    };
+    builder.add_joint(joint, JointEntry { coordinates: kind.coordinates, friction, thread, ..entry });
+    for start in initial_coordinates(kind, &reader, part.name())? {
         builder.start_joint(start);
     }
     reader.finish()
@@ -352,7 +358,6 @@ fn initial_coordinates(
     kind: &JointKind,
     reader: &PartReader,
     name: &str,
-    drawn: &Relative,
 ) -> Result<Vec<JointStart>, ModelErrors> {
     // The length of a distance joint is its own condition, whether the file draws it so or not.
     if kind.part.keys.contains(&LENGTH) {
@@ -361,10 +366,6 @@ fn initial_coordinates(
     let mut starts = Vec::new();
     for &(word, coordinate) in kind.coordinates {
         let value = reader.optional_number(word)?;
-        if let Some(angle) = value.filter(|value| coordinate.is_angle() && value.abs() > PI) {
-            let found = format!("{angle} rad");
-            reader.require(false, word, "between −π and π: a joint starts within half a turn", found)?;
-        }
         let (long, mut rate_key) = (format!("{word}-rate"), format!("{word}-rate"));
         let mut rate = reader.optional_number(&long)?;
         if let ([_], Some(short)) = (kind.coordinates, short_rate_of(kind, reader)?) {
@@ -387,9 +388,6 @@ fn initial_coordinates(
             });
         }
     }
-    if kind.part.keys.contains(&LEAD) {
-        follow_thread(reader, name, drawn, &mut starts)?;
-    }
     Ok(starts)
 }
 
@@ -397,62 +395,6 @@ fn initial_coordinates(
 fn short_rate_of(kind: &JointKind, reader: &PartReader) -> Result<Option<f64>, ModelErrors> {
     let known = kind.part.keys.iter().any(|key| key.name == "rate");
     if known { reader.optional_number("rate") } else { Ok(None) }
-}
-
-/// Part by which displacement and angle of a screw may differ from what the thread says: both are typed, and
-/// nine digits are more than anybody types without meaning them.
-const SAME: f64 = 1e-9;
-
-/// Of angle and displacement of a screw the second follows from the first, with their rates.
-fn follow_thread(
-    reader: &PartReader,
-    name: &str,
-    drawn: &Relative,
-    starts: &mut Vec<JointStart>,
-) -> Result<(), ModelErrors> {
-    let per_angle = reader.number("lead")? / TAU;
-    let begin = [Angle, Translation(2)].map(|coordinate| coordinate.value(drawn, 0.0));
-    let find = |coordinate: Coordinate| starts.iter().find(move |start| start.coordinate == coordinate);
-    let (angle, displacement) = (find(Angle).cloned(), find(Translation(2)).cloned());
-    let both = |part: fn(&JointStart) -> &Option<(f64, Place)>, begin: [f64; 2], key: &str| {
-        let [angle, displacement] =
-            [&angle, &displacement].map(|start| start.as_ref().and_then(|start| part(start).clone()));
-        match (angle, displacement) {
-            (None, None) => Ok([None, None]),
-            (Some((angle, place)), None) => {
-                let displacement = begin[1] + per_angle * (angle - begin[0]);
-                Ok([Some((angle, place.clone())), Some((displacement, place))])
-            }
-            (None, Some((displacement, place))) => {
-                let angle = begin[0] + (displacement - begin[1]) / per_angle;
-                Ok([Some((angle, place.clone())), Some((displacement, place))])
-            }
-            (Some((angle, at)), Some((displacement, place))) => {
-                let follows = begin[1] + per_angle * (angle - begin[0]);
-                if (displacement - follows).abs() <= SAME * follows.abs().max(per_angle.abs()) {
-                    return Ok([Some((angle, at)), Some((displacement, place))]);
-                }
-                let requirement = format!("{follows}, which follows from the angle and `lead`");
-                Err(reader.unsuitable(key, &requirement, displacement).with_hint("give one of them"))
-            }
-        }
-    };
-    let values = both(|start| &start.value, begin, "displacement")?;
-    let rates = both(|start| &start.rate, [0.0; 2], "displacement-rate")?;
-    if let [Some((angle, _)), Some((displacement, _))] = &values
-        && angle.abs() > PI
-    {
-        let requirement = "within half a turn of the screw: the joint counts its turns from there";
-        return Err(reader.unsuitable("displacement", requirement, format!("{displacement} m")).into());
-    }
-    starts.clear();
-    let words = [("angle", Angle), ("displacement", Translation(2))];
-    for ((word, coordinate), (value, rate)) in words.into_iter().zip(values.into_iter().zip(rates)) {
-        if value.is_some() || rate.is_some() {
-            starts.push(JointStart { joint: name.to_string(), word, coordinate, value, rate });
-        }
-    }
-    Ok(())
 }
 
 /// One frame for both sides of a weld to a section of a beam: the marker on the other side, or the second

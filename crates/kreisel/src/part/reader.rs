@@ -37,7 +37,7 @@ pub struct MachineReader {
     parameters: Vec<(String, String)>,
     settings: SettingTexts,
     functions: Functions,
-    starts: Vec<(String, f64)>,
+    starts: Vec<(String, String)>,
 }
 
 impl MachineReader {
@@ -90,10 +90,11 @@ impl MachineReader {
         self
     }
 
-    /// Takes initial coordinates of joints and their rates, by full name, in place of those of models.
+    /// Takes initial coordinates of joints and their rates, by full name, in place of those of models: numbers
+    /// in base units, or texts such as `"30 deg"`.
     #[must_use]
-    pub fn with_initial(mut self, starts: &[(String, f64)]) -> Self {
-        self.starts.extend_from_slice(starts);
+    pub fn with_initial<V: ToString>(mut self, starts: &[(String, V)]) -> Self {
+        self.starts.extend(starts.iter().map(|(name, value)| (name.clone(), value.to_string())));
         self
     }
 
@@ -125,9 +126,10 @@ impl MachineReader {
     }
 
     /// Builds the machine that a document describes with led coordinates: those of some names, or as many of
-    /// all as are independent.
+    /// all as are independent. Loops are followed from where the machine starts.
     pub fn led(&self, document: &Document, coordinates: Option<&[String]>) -> Result<LedMachine, LedError> {
-        build_led(&self.settings.laid_over(document), &self.parts, &self.functions, coordinates)
+        let document = self.settings.laid_over(document);
+        build_led(&document, &self.parts, &self.functions, &self.starts, coordinates)
     }
 
     /// The same of a text; `name` stands for the file in messages.

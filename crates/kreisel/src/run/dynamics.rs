@@ -1,9 +1,10 @@
 //! The dynamics of a machine as functions of the coordinates of its joints: mass matrix, forces, forward and
 //! inverse dynamics, poses, Jacobians and energies at any state.
 //!
-//! The equations are those of the machine with one more for each coordinate ([`LedMachine`]): what leads
-//! a coordinate is the force that inverse dynamics ask for, a motion that leads one and holds all others is
-//! a column of Jacobians. So nothing is known here of trees; loops are closed on the way.
+//! The equations are those of the machine with one more for each coordinate ([`LedMachine`]): what drives
+//! a coordinate is the force that inverse dynamics ask for, a motion that drives one and holds all others is
+//! a column of Jacobians. So nothing is known here of trees. The machine follows the coordinates from where it
+//! starts: loops are closed on the way, and full turns are counted.
 
 use std::sync::Arc;
 
@@ -11,11 +12,14 @@ use nalgebra::{DMatrix, DVector};
 use thiserror::Error;
 
 use crate::constrained::{
-    At, ConsistencyError, Kkt, KktFailure, Led, Miss, Redundancy, compliance, fit_together, in_words, largest,
+    At, ConsistencyError, FollowError, Kkt, KktFailure, Led, Miss, Redundancy, Way, compliance, in_words,
+    largest,
 };
 use crate::dae::{Dae, Initial, Point, Values, Wanted, ask};
 use crate::kinematics::{Energies, NodeId};
-use crate::machine::{InputEntry, LedMachine, Machine, MovingFrame, NamedFrame};
+
+use crate::machine::{InputEntry, LedMachine, Machine, MovingFrame, NamedFrame, UnknownFrame};
+use crate::solve::block::BlockMatrix;
 
 /// A machine whose joints stand and move as the caller says.
 ///
@@ -51,6 +55,12 @@ pub struct Dynamics {
     compliance: Vec<f64>,
     own_compliance: Vec<f64>,
     is_independent: bool,
+    /// The coordinates where the machine starts.
+    begin: Vec<f64>,
+    /// What the system remembers there.
+    memory: Vec<f64>,
+    /// Whether the machine itself counts turns, or remembers anything else but inputs.
+    remembers: bool,
 }
 
 /// Why a state cannot be, or what it asks for.
@@ -76,6 +86,9 @@ pub enum DynamicsError {
     /// Loops do not allow the coordinates.
     #[error("the machine cannot reach these coordinates: {}", in_words(.0))]
     Unreachable(Vec<Miss>),
+    /// Angles of so many turns that they are not counted one by one.
+    #[error("the coordinates turn by {0:.3e} rad in all: full turns are counted up to 1e5 rad")]
+    TooFar(f64),
     /// More coordinates than degrees of freedom, which do not move together.
     #[error(
         "the {0} of the coordinates contradict each other: the machine has fewer degrees of freedom than there are coordinates"
@@ -84,9 +97,14 @@ pub enum DynamicsError {
     /// Coordinates that depend on each other have no mass matrix.
     #[error("the coordinates depend on each other: inverse dynamics alone are determined")]
     Dependent,
+    /// Rates of the coordinates are tied to each other by knife edges or rolling wheels.
+    #[error(
+        "nonholonomic constraints tie the rates of the coordinates to each other: mass matrix and Jacobian are not determined, inverse and forward dynamics, poses and energies are"
+    )]
+    Nonholonomic,
     /// A name that is none of a frame.
-    #[error("{0}")]
-    Frame(String),
+    #[error(transparent)]
+    Frame(#[from] UnknownFrame),
     /// What the equations say.
     #[error(transparent)]
     Equations(#[from] ConsistencyError),
@@ -95,35 +113,36 @@ pub enum DynamicsError {
 /// What inverse dynamics find.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Inverse {
-    /// The force or torque that leads each coordinate, in N or Nm.
+    /// The force or torque that drives each coordinate, in N or Nm.
     pub forces: Vec<f64>,
     /// What each joint exerts on its second body at the joint's point, torque and then force, in world axes.
     pub reactions: Vec<[f64; 6]>,
 }
 
-/// Violations below this part of the machine's size, and of its speeds, are rounding: as much as closed loops
-/// may leave.
-const ROUNDING: f64 = 1e-10;
 /// Rates and accelerations that miss by more than this part contradict each other: rounding, magnified by
 /// constraints that give way a little where they depend on each other.
 const CONTRADICTION: f64 = 1e-7;
-/// Largest steps in which loops follow a coordinate: in rad, and as a part of the machine's size.
-const STEPS: (f64, f64) = (0.1, 0.05);
-/// Most steps of a coordinate.
-const MAX_STEPS: f64 = 10_000.0;
 
 impl Dynamics {
-    /// The dynamics of a machine in its led coordinates.
+    /// The dynamics of a machine in its driven coordinates.
     pub fn new(led: LedMachine) -> Self {
         let angles = led.coordinates().iter().map(|coordinate| coordinate.is_angle()).collect();
         let system = led.machine().system();
-        let Initial { time, configuration, .. } = led.machine().initial();
+        let Initial { time, configuration, internal_states, .. } = led.machine().initial();
         let own = Redundancy::find(system, *time, configuration);
         let implied = |found: &Redundancy| found.implied.len() + found.implied_nonholonomic.len();
+        let mut rest = Values::zeros(&led.system().shape());
+        rest.internal_states.copy_from_slice(internal_states);
+        let mut memory = rest.memory.clone();
+        led.system().remember(&rest.point_at(*time, configuration, &rest.velocity), &mut memory);
+        let of_inputs: usize = led.machine().inputs().iter().map(|input| input.slots.len()).sum();
         Self {
             compliance: compliance(led.system(), led.redundancy()),
             own_compliance: compliance(system, &own),
             is_independent: implied(&own) == implied(led.redundancy()),
+            begin: led.initial_values(),
+            memory,
+            remembers: system.shape().memory > of_inputs,
             angles,
             led,
         }
@@ -146,14 +165,31 @@ impl Dynamics {
 
     /// The frame of a body, a marker or a node of a beam.
     pub fn frame(&self, name: &str) -> Result<NamedFrame, DynamicsError> {
-        let frame = self.led.machine().frames().frame(name);
-        frame.map_err(|error| DynamicsError::Frame(error.to_string()))
+        Ok(self.led.machine().frames().frame(name)?)
     }
 
-    /// Room for one state after the other, at the one that is drawn with all inputs as the model gives them.
+    /// Names of the joints in the order of [`Inverse::reactions`].
+    pub fn joint_names(&self) -> Vec<String> {
+        let system = self.led.machine().system();
+        (0..system.joint_count()).map(|joint| system.joint_name(joint).to_owned()).collect()
+    }
+
+    /// Name of each body in the order of the velocity coordinates.
+    pub fn node_names(&self) -> Vec<String> {
+        let system = self.led.system();
+        (0..system.node_count()).map(|node| system.node_name(NodeId(node)).to_owned()).collect()
+    }
+
+    /// The machine; the same as that of [`Dynamics::led`].
+    pub fn machine(&self) -> &Arc<Machine> {
+        self.led.machine()
+    }
+
+    /// What takes states one after the other and answers for each. Until it is given one it stands where the
+    /// machine starts, with all inputs as the model gives them.
     pub fn evaluator(&self) -> Evaluator<'_> {
         let (led, machine) = (self.led.system(), self.led.machine());
-        // Of the led system: its rates are part of the equations.
+        // Of the system with what drives the coordinates: its rates are part of the equations.
         let mut kkt = Kkt::new(&Evaluator::led(self, &Targets::default()), led.shape().scales.mass);
         kkt.set_compliance(&self.compliance);
         let initial = machine.initial();
@@ -161,8 +197,10 @@ impl Dynamics {
         values.time = initial.time;
         values.configuration.copy_from_slice(&initial.configuration);
         values.internal_states.copy_from_slice(&initial.internal_states);
+        values.memory.copy_from_slice(&self.memory);
+        kkt.set_states(&values.internal_states, &values.memory);
         let inputs = machine.inputs().iter().map(|input| input.value).collect();
-        Evaluator { dynamics: self, kkt, values, inputs }
+        Evaluator { dynamics: self, kkt, own: None, values, inputs }
     }
 }
 
@@ -170,12 +208,14 @@ impl Dynamics {
 pub struct Evaluator<'d> {
     dynamics: &'d Dynamics,
     kkt: Kkt,
-    /// Of the led system.
+    /// Of the machine without what drives its coordinates, once somebody asks.
+    own: Option<Kkt>,
+    /// Of the system with what drives the coordinates.
     values: Values,
     inputs: Vec<f64>,
 }
 
-/// What is led.
+/// How the coordinates are driven.
 #[derive(Default)]
 struct Targets<'a> {
     position: &'a [f64],
@@ -217,70 +257,31 @@ impl<'d> Evaluator<'d> {
         self.inputs.copy_from_slice(inputs);
     }
 
-    /// Takes a state: a coordinate each and its rate.
+    /// Takes a state: a coordinate each and its rate. Angles count full turns, and what follows them does.
     pub fn set_state(&mut self, coordinates: &[f64], rates: &[f64]) -> Result<(), DynamicsError> {
         self.check("coordinates", coordinates)?;
         self.check("rates", rates)?;
         self.place(coordinates)?;
-        self.remember();
         self.move_at(coordinates, rates)
     }
 
-    /// Puts the machine where the coordinates have values.
+    /// Puts the machine where the coordinates have values, and lets the system remember how it came there.
     fn place(&mut self, coordinates: &[f64]) -> Result<(), DynamicsError> {
-        let led = &self.dynamics.led;
-        let drawn = &led.machine().initial().configuration;
-        self.values.configuration = led.carried(drawn, coordinates);
-        let system = Self::led(self.dynamics, &Targets { position: coordinates, ..Targets::default() });
-        let length = led.machine().system().scales().length;
-        let extent = self.values.configuration.iter().fold(length, |extent, value| extent.max(value.abs()));
-        self.kkt.system.evaluate(&system, &self.values.point());
-        if largest(&self.kkt.system.residual.violation).1 <= ROUNDING * extent {
-            return Ok(());
-        }
-        self.follow(coordinates)
-    }
-
-    /// Moves the coordinates from where they are drawn in small steps, and closes the loops on the way, so
-    /// that the machine stays on the branch that is drawn.
-    fn follow(&mut self, end: &[f64]) -> Result<(), DynamicsError> {
-        let led = &self.dynamics.led;
-        let mut initial = led.machine().initial().clone();
-        let begin = led.values(&initial.configuration);
-        let (turn, shift) = (STEPS.0, STEPS.1 * led.machine().system().scales().length);
-        let sizes = begin.iter().zip(end).zip(&self.dynamics.angles);
-        let count = |((begin, end), is_angle): ((&f64, &f64), &bool)| {
-            (end - begin).abs() / if *is_angle { turn } else { shift }
-        };
-        let steps = sizes.map(count).fold(1.0, f64::max).ceil().min(MAX_STEPS) as usize;
-        for step in 1..=steps {
-            let part = step as f64 / steps as f64;
-            let target: Vec<f64> =
-                begin.iter().zip(end).map(|(from, to)| from + part * (to - from)).collect();
-            initial.configuration = led.carried(&initial.configuration, &target);
-            initial.stated_position = Vec::new();
-            let system = Self::led(self.dynamics, &Targets { position: &target, ..Targets::default() });
-            initial.configuration = match fit_together(&system, &initial) {
-                Ok((configuration, ..)) => configuration,
-                Err(ConsistencyError::Position { misses, .. }) => {
-                    return Err(DynamicsError::Unreachable(misses));
-                }
-                Err(error) => return Err(error.into()),
-            };
-        }
-        self.values.configuration = initial.configuration;
+        let Dynamics { led, angles, begin, memory, remembers, .. } = self.dynamics;
+        let carried = |configuration: &[f64], targets: &[f64]| led.carried(configuration, targets);
+        let way = Way { dae: led.system(), first: led.first_row(), angles, carried: &carried };
+        let (initial, mut memory) = (led.machine().initial(), memory.clone());
+        let found = way.follow(initial, [begin, coordinates], &mut memory, *remembers);
+        self.values.configuration = found.map_err(|error| match error {
+            FollowError::Unreachable { misses, .. } => DynamicsError::Unreachable(misses),
+            FollowError::TooFar(angle) => DynamicsError::TooFar(angle),
+            FollowError::Other(error) => error.into(),
+        })?;
+        set_inputs(&mut memory, led.inputs(), &self.inputs);
+        self.values.internal_states.copy_from_slice(&initial.internal_states);
+        self.kkt.set_states(&initial.internal_states, &memory);
+        self.values.memory = memory;
         Ok(())
-    }
-
-    /// Lets the system remember what it does at a start, and sets the inputs.
-    fn remember(&mut self) {
-        let led = &self.dynamics.led;
-        let Values { time, configuration, memory, internal_states, .. } = &mut self.values;
-        memory.fill(0.0);
-        internal_states.copy_from_slice(&led.machine().initial().internal_states);
-        self.kkt.remember(led.system(), *time, configuration, memory);
-        set_inputs(memory, led.inputs(), &self.inputs);
-        self.kkt.set_states(internal_states, memory);
     }
 
     /// Lets the machine move with rates of its coordinates.
@@ -301,7 +302,7 @@ impl<'d> Evaluator<'d> {
         }
     }
 
-    /// The forces that lead the coordinates with some accelerations, and what the joints transmit then; of
+    /// The forces that drive the coordinates with some accelerations, and what the joints transmit then; of
     /// forces and reactions that give the same motion the smallest, torques over the machine's length.
     pub fn inverse(&mut self, accelerations: &[f64]) -> Result<Inverse, DynamicsError> {
         self.check("accelerations", accelerations)?;
@@ -312,10 +313,10 @@ impl<'d> Evaluator<'d> {
         let found = self.kkt.accelerate(&system, &mut self.values);
         found.map_err(|failure| self.failed(failure))?;
         if !self.dynamics.compliance.is_empty() {
-            let found = self.coordinate_accelerations();
-            let size = largest(accelerations).1.max(largest(&found).1);
-            let misses = accelerations.iter().zip(&found).any(|(a, b)| (a - b).abs() > CONTRADICTION * size);
-            if misses {
+            let Values { time, configuration, velocity, acceleration, .. } = &self.values;
+            let (left, size) =
+                self.kkt.acceleration_violation(&system, *time, configuration, velocity, acceleration);
+            if largest(&left).1 > CONTRADICTION * (size + largest(accelerations).1) {
                 return Err(DynamicsError::Contradiction("accelerations"));
             }
         }
@@ -334,10 +335,11 @@ impl<'d> Evaluator<'d> {
         self.check("forces", forces)?;
         let (led, machine) = (self.dynamics.led.system(), self.dynamics.led.machine().system());
         let first = self.dynamics.led.first_row();
-        let mut multipliers = vec![0.0; led.shape().constraint_count()];
+        let mut multipliers = vec![0.0; self.values.multipliers.len()];
         multipliers[first..].copy_from_slice(forces);
-        let mut push = vec![0.0; led.shape().velocity_count()];
-        At::new(led, &self.values).gradient().transpose_multiply_add(1.0, &multipliers, &mut push);
+        let mut push = vec![0.0; self.values.velocity.len()];
+        let gradient = At::new(led, &self.values).gradient();
+        gradient.transpose_multiply_add(1.0, &multipliers, &mut push);
         let system = Led {
             dae: machine,
             first,
@@ -347,28 +349,29 @@ impl<'d> Evaluator<'d> {
             acceleration: &[],
             push: &push,
         };
-        let shape = machine.shape();
-        let mut own = Kkt::new(&system, shape.scales.mass);
-        own.set_compliance(&self.dynamics.own_compliance);
-        let mut values = Values::zeros(&shape);
+        let own = self.own.get_or_insert_with(|| {
+            let mut own = Kkt::new(&system, machine.shape().scales.mass);
+            own.set_compliance(&self.dynamics.own_compliance);
+            own
+        });
+        let mut values = Values::zeros(&machine.shape());
         values.time = self.values.time;
         values.configuration.clone_from(&self.values.configuration);
         values.velocity.clone_from(&self.values.velocity);
         values.internal_states.clone_from(&self.values.internal_states);
-        own.remember(machine, values.time, &values.configuration, &mut values.memory);
-        set_inputs(&mut values.memory, self.dynamics.led.machine().inputs(), &self.inputs);
+        values.memory = self.dynamics.led.own_memory(&self.values.memory);
         own.set_states(&values.internal_states, &values.memory);
         own.accelerate(&system, &mut values).map_err(|failure| self.failed(failure))?;
         self.values.acceleration = values.acceleration;
-        Ok(self.coordinate_accelerations())
+        Ok(self.coordinate_accelerations(&gradient))
     }
 
     /// Accelerations of the coordinates along those of the machine.
-    fn coordinate_accelerations(&self) -> Vec<f64> {
+    fn coordinate_accelerations(&self, gradient: &BlockMatrix) -> Vec<f64> {
         let (system, first) = (self.dynamics.led.system(), self.dynamics.led.first_row());
-        let mut rows = vec![0.0; system.shape().constraint_count()];
+        let mut rows = vec![0.0; self.values.multipliers.len()];
         ask(system, &self.values.point(), Wanted { curvature: Some(&mut rows), ..Wanted::default() });
-        At::new(system, &self.values).gradient().multiply_add(1.0, &self.values.acceleration, &mut rows);
+        gradient.multiply_add(1.0, &self.values.acceleration, &mut rows);
         rows.split_off(first)
     }
 
@@ -380,10 +383,11 @@ impl<'d> Evaluator<'d> {
     /// Motions of the machine by rates of the coordinates, and the mass matrix of these.
     fn motions(&mut self) -> Result<(DMatrix<f64>, DMatrix<f64>), DynamicsError> {
         if !self.dynamics.is_independent() {
-            return Err(DynamicsError::Dependent);
+            let is_nonholonomic = !self.values.nonholonomic_multipliers.is_empty();
+            return Err(if is_nonholonomic { DynamicsError::Nonholonomic } else { DynamicsError::Dependent });
         }
         let (system, first) = (self.dynamics.led.system(), self.dynamics.led.first_row());
-        let found = self.kkt.led_motions(system, &self.values.point(), first);
+        let found = self.kkt.driven_motions(system, &self.values.point(), first);
         let found = found.map_err(|failure| self.failed(failure))?;
         Ok((found.velocities, found.mass))
     }
@@ -425,8 +429,7 @@ impl<'d> Evaluator<'d> {
 
     /// Name of each body in the order of the velocity coordinates.
     pub fn node_names(&self) -> Vec<String> {
-        let system = self.dynamics.led.system();
-        (0..system.node_count()).map(|node| system.node_name(NodeId(node)).to_owned()).collect()
+        self.dynamics.node_names()
     }
 }
 
@@ -434,18 +437,5 @@ impl<'d> Evaluator<'d> {
 fn set_inputs(memory: &mut [f64], entries: &[InputEntry], inputs: &[f64]) {
     for (entry, value) in entries.iter().zip(inputs) {
         entry.slots.iter().for_each(|&slot| memory[slot] = value - entry.value);
-    }
-}
-
-impl Dynamics {
-    /// Names of the joints in the order of [`Inverse::reactions`].
-    pub fn joint_names(&self) -> Vec<String> {
-        let system = self.led.machine().system();
-        (0..system.joint_count()).map(|joint| system.joint_name(joint).to_owned()).collect()
-    }
-
-    /// The machine.
-    pub fn machine(&self) -> &Arc<Machine> {
-        self.led.machine()
     }
 }

@@ -15,6 +15,7 @@ mod recorder;
 mod statics;
 mod steady;
 mod stepper;
+mod turns;
 
 pub use accuracy::{Accuracy, ErrorEstimate, FilteredErrors, PassWork};
 pub use advance::{Run, RunEnding, RunError, RunStatistics};

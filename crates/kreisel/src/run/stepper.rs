@@ -9,19 +9,23 @@ use thiserror::Error;
 
 use super::advance::{Run, RunEnding, RunError};
 use super::recorder::{NullSink, Recorder};
+use super::turns::Turns;
 use crate::bytes::{Damaged, Reader, Writer};
-use crate::dae::{Control, Values};
+use crate::dae::{Control, Dae, Values};
 use crate::integrate::{Interval, Observer, ResumeError, StateError, Statistics, StepError};
 use crate::machine::sensor::SignalId;
 use crate::machine::{EventRecord, Machine, MeasuredCoordinate, MovingFrame, UnknownFrame};
 use crate::machine::{RunPlan, RunSettings, SettingsError, StepSize};
 use crate::results::Channel;
+use crate::system::System;
 
 /// A run with what its sensors need of the past.
 struct Moving<'m> {
     run: Run<'m>,
     /// Adds up work, losses and full turns; its only record is that of the start.
     recorder: Recorder<'m, NullSink>,
+    /// Angles of joints that are not recorded.
+    turns: Turns,
 }
 
 self_cell!(
@@ -73,6 +77,8 @@ pub struct Stepper {
     /// Where it started.
     start: StepperState,
     signals: HashMap<String, SignalId>,
+    /// Coordinates of all joints but drives.
+    coordinates: Vec<CoordinateSource>,
     /// What was chosen because it was not given.
     assumptions: Vec<String>,
     /// How far ahead corners of the inputs are looked for, in s.
@@ -83,6 +89,16 @@ pub struct Stepper {
     refused: Option<StepError>,
     /// Values of one sensor, for reuse.
     values: Vec<f64>,
+}
+
+/// How the value of a coordinate is found.
+enum CoordinateSource {
+    /// It is recorded.
+    Signal(SignalId),
+    /// Its turns are counted beside, in this place.
+    Turning(usize),
+    /// From where the machine stands.
+    Here(MeasuredCoordinate),
 }
 
 /// Steps for which corners of the inputs are looked for at once.
@@ -98,9 +114,13 @@ impl Stepper {
             let mut recorder = Recorder::new(machine, Some(f64::INFINITY), NullSink);
             // Sensors read from the start on.
             run.begin(&mut recorder).map_err(RunError::from)?;
-            Ok::<_, RunError>(Moving { run, recorder })
+            Ok::<_, RunError>(Moving { run, recorder, turns: Turns::default() })
         })?;
         let signals = owned.borrow_owner().signal_ids();
+        let (coordinates, angles) = coordinate_sources(owned.borrow_owner(), &signals);
+        owned.with_dependent_mut(|machine, moving| {
+            moving.turns = Turns::start(angles, machine.system(), moving.run.integration().values());
+        });
         let choice = owned.with_dependent(|_, moving| moving.run.integration().choice().map(str::to_owned));
         let assumptions = plan.assumptions.iter().cloned().chain(choice).collect();
         let identity = identity(owned.borrow_owner(), &plan);
@@ -111,6 +131,7 @@ impl Stepper {
             identity,
             start,
             signals,
+            coordinates,
             assumptions,
             window,
             pending: Vec::new(),
@@ -134,10 +155,11 @@ impl Stepper {
         self.pending.clear();
         self.refused = None;
         let plan = &self.plan;
-        self.owned.with_dependent_mut(|_, Moving { run, recorder }| {
+        self.owned.with_dependent_mut(|_, Moving { run, recorder, turns }| {
             let damaged = |damaged: Damaged| ResumeError::from(StateError::from(damaged));
             run.go_to(plan, &mut Reader(&state.window), &mut Reader(&state.run))?;
-            recorder.restore(&mut Reader(&state.recorder)).map_err(damaged)?;
+            let mut kept = Reader(&state.recorder);
+            recorder.restore(&mut kept).and_then(|()| turns.restore(&mut kept)).map_err(damaged)?;
             Ok(())
         })
     }
@@ -229,7 +251,7 @@ impl Stepper {
         if pending.is_empty() {
             return Ok(());
         }
-        self.owned.with_dependent_mut(|machine, Moving { run, recorder }| {
+        self.owned.with_dependent_mut(|machine, Moving { run, recorder, .. }| {
             let inputs = machine.inputs();
             let given: Vec<_> = pending.iter().map(|(input, value)| (&inputs[*input], *value)).collect();
             run.set_inputs(&given, recorder)
@@ -258,17 +280,21 @@ impl Stepper {
         self.machine().frames().coordinates().map(|(name, _)| name).collect()
     }
 
-    /// Values of the coordinates, in the order of their names; full turns count as far as they are recorded.
+    /// Values of the coordinates, in the order of their names; full turns count.
     pub fn coordinates(&mut self) -> Vec<f64> {
-        let machine = Arc::clone(self.machine());
-        let value = |(name, coordinate): (String, MeasuredCoordinate)| match self.signal(&name) {
-            Some(signal) => self.value(signal),
-            None => self.owned.with_dependent(|machine, moving| {
-                let at = moving.run.integration().values().point();
-                coordinate.coordinate.value(&coordinate.relative(machine.system(), &at), 0.0)
-            }),
-        };
-        machine.frames().coordinates().map(value).collect()
+        self.take_inputs_or_remember();
+        let (sources, values) = (&self.coordinates, &mut self.values);
+        self.owned.with_dependent(|machine, Moving { run, recorder, turns }| {
+            let now = run.integration().values();
+            let value = |source: &CoordinateSource| match source {
+                CoordinateSource::Signal(signal) => recorder.value(*signal, now, values),
+                CoordinateSource::Turning(place) => turns.values()[*place],
+                CoordinateSource::Here(measured) => {
+                    measured.coordinate.value(&measured.relative(machine.system(), &now.point()), 0.0)
+                }
+            };
+            sources.iter().map(value).collect()
+        })
     }
 
     /// Rates of the coordinates, in the order of their names.
@@ -296,7 +322,7 @@ impl Stepper {
             return RunEnding::Failed(error);
         }
         let window = self.window;
-        self.owned.with_dependent_mut(|_, Moving { run, recorder }| {
+        self.owned.with_dependent_mut(|machine, Moving { run, recorder, turns }| {
             let now = run.integration().values().time;
             if !time.is_finite() || time < now {
                 return RunEnding::Failed(StepError::EndBeforeNow { end: time, time: now });
@@ -305,7 +331,8 @@ impl Stepper {
             if run.end_time() < time + run.integration().settings().step {
                 run.extend(time + window);
             }
-            run.advance_to(time, &mut StepObserver { recorder, watch: &mut watch })
+            let system = machine.system();
+            run.advance_to(time, &mut StepObserver { recorder, turns, system, watch: &mut watch })
         })
     }
 }
@@ -320,16 +347,34 @@ pub struct StepperState {
     recorder: Vec<u8>,
 }
 
+/// How the coordinates of a machine are found, and the angles whose turns nobody else counts.
+fn coordinate_sources(
+    machine: &Machine,
+    signals: &HashMap<String, SignalId>,
+) -> (Vec<CoordinateSource>, Vec<MeasuredCoordinate>) {
+    let mut angles = Vec::new();
+    let source = |(name, measured): (String, MeasuredCoordinate)| match signals.get(&name) {
+        Some(signal) => CoordinateSource::Signal(*signal),
+        None if measured.counts_turns() => {
+            angles.push(measured);
+            CoordinateSource::Turning(angles.len() - 1)
+        }
+        None => CoordinateSource::Here(measured),
+    };
+    let sources = machine.frames().coordinates().map(source).collect();
+    (sources, angles)
+}
+
 /// What a state belongs to, each as a hash.
 #[derive(Clone, Debug, PartialEq)]
 struct StateOrigin([[u8; HASH]; 4]);
 
-/// What the parts of an [`StateOrigin`] are.
+/// What the parts of a [`StateOrigin`] are.
 const PARTS: [&str; 4] = ["version of Kreisel", "model", "value of a parameter", "setting"];
 const HASH: usize = 32;
 const MAGIC: &[u8; 8] = b"KREISELT";
 /// Raised with every change of the format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 impl StateOrigin {
     /// What differs from another one.
@@ -339,26 +384,32 @@ impl StateOrigin {
     }
 }
 
-/// What states of a machine belong to.
+/// What states of a machine belong to: what its equations are made of, how they are integrated, and what adds up
+/// along the way. Where it starts is no part of that.
 fn identity(machine: &Machine, plan: &RunPlan) -> StateOrigin {
     let hash = |text: String| Sha256::digest(text.as_bytes()).into();
     let texts: Vec<&str> = machine.sources().iter().map(|source| source.sha256.as_str()).collect();
+    let shape = machine.system().shape();
+    let sizes = (&shape.constraints, &shape.nonholonomic, &shape.internal_states, shape.memory);
+    let recorded: Vec<String> = machine.channels().into_iter().map(|channel| channel.name).collect();
+    let settings = (&plan.integration, &plan.velocity_projection);
     StateOrigin([
         hash(env!("CARGO_PKG_VERSION").to_owned()),
         hash(texts.join(" ")),
         hash(format!("{:?}", machine.parameters())),
-        hash(format!("{:?} {:?}", plan.integration, plan.velocity_projection)),
+        hash(format!("{settings:?} {:?} {sizes:?} {recorded:?}", shape.space)),
     ])
 }
 
 /// The state of a run.
 fn saved(owned: &mut Owned, identity: &StateOrigin) -> StepperState {
     let identity = identity.clone();
-    owned.with_dependent_mut(|_, Moving { run, recorder }| {
+    owned.with_dependent_mut(|_, Moving { run, recorder, turns }| {
         let [mut window, mut saved, mut sums] = [(); 3].map(|()| Writer::default());
         run.save_window(&mut window);
         run.save(&mut saved);
         recorder.save(&mut sums);
+        turns.save(&mut sums);
         let time = run.integration().values().time;
         StepperState { time, identity, window: window.0, run: saved.0, recorder: sums.0 }
     })
@@ -447,6 +498,8 @@ fn open_plan(machine: &Machine) -> Result<RunPlan, SettingsError> {
 /// Adds every step and asks whether to go on.
 struct StepObserver<'a, 'm, W> {
     recorder: &'a mut Recorder<'m, NullSink>,
+    turns: &'a mut Turns,
+    system: &'a System,
     watch: &'a mut W,
 }
 
@@ -457,6 +510,7 @@ impl<W: FnMut(f64) -> bool> Observer for StepObserver<'_, '_, W> {
 
     fn accepted(&mut self, last: &mut dyn Interval) -> Control {
         let control = self.recorder.accepted(last);
+        self.turns.follow(self.system, last);
         if (self.watch)(last.ends().to.time) { control } else { Control::Stop }
     }
 }

@@ -110,11 +110,6 @@ impl System {
         self.shape.scales.stiffness = stiffness;
     }
 
-    /// Puts a joint with as many equations between the same nodes in the place of another.
-    pub(crate) fn replace_joint(&mut self, joint: usize, with: impl Joint + 'static) {
-        self.joints[joint].joint = Box::new(with);
-    }
-
     /// Typical sizes.
     pub fn scales(&self) -> Scales {
         self.shape.scales
@@ -176,6 +171,11 @@ impl System {
     /// Where an element's numbers are in the memory of the system.
     pub fn element_memory(&self, element: usize) -> Range<usize> {
         self.elements[element].memory.clone()
+    }
+
+    /// Places of what a joint remembers.
+    pub(crate) fn joint_memory(&self, joint: usize) -> Range<usize> {
+        self.joints[joint].memory.clone()
     }
 
     /// Number of joints.

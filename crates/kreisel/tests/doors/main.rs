@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod dynamics;
 mod examples;
 mod machine;
 mod project;

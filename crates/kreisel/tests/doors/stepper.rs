@@ -165,3 +165,129 @@ fn names_that_mean_something_else_are_refused() {
         assert!(errors.to_string().contains("already has a meaning"), "{errors}");
     }
 }
+
+/// The wheel where nothing is recorded unasked.
+fn silent(text: &str) -> String {
+    text.replace("[simulation]", "[simulation]\n    default-sensors = false")
+}
+
+#[test]
+fn coordinates_count_turns_whether_they_are_recorded_or_not() {
+    let (mut recorded, mut silent) = (stepper(WHEEL), stepper(&silent(WHEEL)));
+    assert!(recorded.signal("shaft.angle").is_some() && silent.signal("shaft.angle").is_none());
+    for stepper in [&mut recorded, &mut silent] {
+        let half_way = {
+            advance(stepper, 3.0);
+            stepper.state()
+        };
+        advance(stepper, 6.0);
+        // 4 Nm on 2 kg m²: ½ · 2 · 36 rad.
+        assert!((stepper.coordinates()[0] - 36.0).abs() < 1e-9, "{:?}", stepper.coordinates());
+        stepper.set_state(&half_way).unwrap();
+        assert!((stepper.coordinates()[0] - 9.0).abs() < 1e-9, "{:?}", stepper.coordinates());
+        let mut other = stepper.another().unwrap();
+        advance(&mut other, 6.0);
+        assert!((other.coordinates()[0] - 36.0).abs() < 1e-9, "{:?}", other.coordinates());
+        stepper.reset().unwrap();
+        assert_eq!(stepper.coordinates(), [0.0]);
+    }
+    // A step may turn a joint by several turns.
+    let fast = silent_start("rate = 1000");
+    assert!((fast - 1000.0 * 0.1).abs() < 1e-9, "{fast}");
+}
+
+/// Angle after 0.1 s of the silent wheel without its torques.
+fn silent_start(joint: &str) -> f64 {
+    let text = silent(WHEEL).replace("value = 1", "value = 0").replace(
+        "bodies = [\"ground\", \"wheel\"]\n",
+        &format!("bodies = [\"ground\", \"wheel\"]\n    {joint}\n"),
+    );
+    let mut stepper = stepper(&text);
+    advance(&mut stepper, 0.1);
+    stepper.coordinates()[0]
+}
+
+#[test]
+fn states_belong_to_one_group_and_one_set_of_records() {
+    let with = |line: &str| stepper(&WHEEL.replace("[simulation]", &format!("[simulation]\n    {line}")));
+    // One source for all: settings are laid over it.
+    let laid = |key: &str, value: &str| {
+        let machine = MachineReader::new().with_setting(key, value).text("wheel.toml", WHEEL).unwrap();
+        Stepper::start(Arc::new(machine)).unwrap()
+    };
+    let state = laid("group", "se3").state();
+    for (key, value) in [("group", "so3xr3"), ("default-sensors", "false"), ("step", "5 ms")] {
+        let refused = laid(key, value).set_state(&state).unwrap_err();
+        assert!(refused.to_string().contains("another setting"), "{key}: {refused}");
+    }
+    laid("group", "se3").set_state(&state).unwrap();
+    let refused = with("group = \"se3\"").set_state(&state).unwrap_err();
+    assert!(refused.to_string().contains("another model"), "{refused}");
+    // Where a machine starts does not matter.
+    let elsewhere =
+        MachineReader::new().with_initial(&[("shaft", 0.5)].map(|(name, at)| (name.to_owned(), at)));
+    let mut elsewhere = Stepper::start(Arc::new(elsewhere.text("wheel.toml", WHEEL).unwrap())).unwrap();
+    elsewhere.set_state(&stepper(WHEEL).state()).unwrap();
+    assert_eq!(elsewhere.coordinates(), [0.0]);
+}
+
+/// The wheel with its shaft as another joint, started from outside.
+fn started(joint: &str, initial: &[(&str, &str)]) -> Result<Vec<f64>, String> {
+    let text = WHEEL
+        .replace("[[revolute]]", joint)
+        .replace("torque = \"3*motor + 0*shaft.angle\"", "torque = \"3*motor\"");
+    let initial: Vec<(String, String)> =
+        initial.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let machine = MachineReader::new().with_initial(&initial).text("wheel.toml", &text);
+    let machine = machine.map_err(|errors| errors.render(false))?;
+    Ok(Stepper::start(Arc::new(machine)).map_err(|error| error.to_string())?.coordinates())
+}
+
+#[test]
+fn starts_from_outside_are_checked_like_those_of_the_model() {
+    for wrong in ["4", "-3.2", "200 deg"] {
+        let refused = started("[[revolute]]", &[("shaft", wrong)]).unwrap_err();
+        assert!(refused.contains("half a turn"), "{refused}");
+    }
+    assert_eq!(started("[[revolute]]", &[("shaft", "1.25")]).unwrap(), [1.25]);
+    assert!(
+        (started("[[revolute]]", &[("shaft", "30 deg")]).unwrap()[0] - 30_f64.to_radians()).abs() < 1e-15
+    );
+    for (wrong, word) in [("NaN", "finite"), ("inf", "finite"), ("30 mm", "mm"), ("", "empty"), ("x", "`x`")]
+    {
+        let refused = started("[[revolute]]", &[("shaft", wrong)]).unwrap_err();
+        assert!(refused.contains(word) && refused.contains("initial"), "{wrong}: {refused}");
+    }
+    let refused = started("[[revolute]]", &[("shaft", "0.3"), ("shaft.angle", "0.4")]).unwrap_err();
+    assert!(refused.contains("once"), "{refused}");
+    let refused = started("[[revolute]]", &[("shaft.rate", "0.3"), ("shaft.angle-rate", "0.4")]).unwrap_err();
+    assert!(refused.contains("once"), "{refused}");
+    started("[[revolute]]", &[("shaft", "0.3"), ("shaft.rate", "0.4")]).unwrap();
+}
+
+#[test]
+fn screws_and_rods_start_from_outside_as_in_the_model() {
+    let screw = "[[screw]]\n    lead = 0.1";
+    let near = |found: Vec<f64>, angle: f64| {
+        let expected = [angle, 0.1 * angle / std::f64::consts::TAU];
+        found.iter().zip(expected).for_each(|(found, expected)| assert!((found - expected).abs() < 1e-12));
+    };
+    near(started(screw, &[("shaft.angle", "0.5")]).unwrap(), 0.5);
+    near(started(screw, &[("shaft.displacement", "0.025")]).unwrap(), std::f64::consts::FRAC_PI_2);
+    // In place of what the model says of either.
+    for model in ["angle = 1", "displacement = \"20 mm\""] {
+        near(started(&format!("{screw}\n    {model}"), &[("shaft.angle", "0.5")]).unwrap(), 0.5);
+    }
+    let refused = started(screw, &[("shaft.displacement", "0.08")]).unwrap_err();
+    assert!(refused.contains("half a turn of the screw"), "{refused}");
+    let refused = started(screw, &[("shaft.angle", "0.5"), ("shaft.displacement", "0.02")]).unwrap_err();
+    assert!(refused.contains("follows from the angle"), "{refused}");
+    let rod = "[[distance]]\n    points = [[1, 0, 0], [0, 0, 0]]\n";
+    let text = WHEEL.replace("[[revolute]]", rod).replace("point = [0, 0, 0]\n", "\n");
+    let text =
+        text.replace("[[joint-force]]\n    joint = \"shaft\"\n    torque = \"3*motor + 0*shaft.angle\"", "");
+    let text = text.replace("points = [[1, 0, 0], [0, 0, 0]]", "points = [[1, 0, 0], [0, 0, 0]]");
+    let machine = MachineReader::new().with_initial(&[("shaft.length".to_owned(), 2.0)]);
+    let refused = machine.text("rod.toml", &text).err().unwrap().render(false);
+    assert!(refused.contains("shaft.length") && refused.contains("keeps itself"), "{refused}");
+}
