@@ -1,8 +1,8 @@
 //! Signals as a table of text that spreadsheets, NumPy and pandas read.
 //!
-//! One head line, `time [s],top.position.z [m],…`, then one line per output time. Numbers have 17 significant
-//! digits, `-9.8066500000000003e0`, which is enough to give every `f64` back bit for bit; numbers that are
-//! none are written `NaN`, `inf` and `-inf`.
+//! One head line, `time [s],top.position.z [m],…`, then one line per output time. Numbers have as many digits
+//! as it takes to give every `f64` back bit for bit, `-9.80665`, and none more; numbers that are none are
+//! written `NaN`, `inf` and `-inf`.
 
 use super::channel::{self, Channel, find_signal};
 use super::checksum::ResultFile;
@@ -110,11 +110,25 @@ fn write_head(sink: &mut impl Write, first: &Channel, signals: &[Channel]) -> io
 }
 
 fn write_row(sink: &mut impl Write, time: f64, values: &[f64]) -> io::Result<()> {
-    write!(sink, "{time:.16e}")?;
+    write_number(sink, time)?;
     for value in values {
-        write!(sink, ",{value:.16e}")?;
+        sink.write_all(b",")?;
+        write_number(sink, *value)?;
     }
     writeln!(sink)
+}
+
+/// Whole numbers have no point, so that a column of zeros is short.
+fn write_number(sink: &mut impl Write, value: f64) -> io::Result<()> {
+    const MAX_WHOLE: f64 = 1e15;
+    let whole = value as i64;
+    if value.to_bits() == (whole as f64).to_bits() && value.abs() < MAX_WHOLE {
+        write!(sink, "{whole}")
+    } else if value.is_finite() {
+        Ok(serde_json::to_writer(sink, &value)?)
+    } else {
+        write!(sink, "{value}")
+    }
 }
 
 /// A table read back into columns.
@@ -232,9 +246,17 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_seventeen_significant_digits() {
+    fn numbers_have_the_digits_that_they_need() {
         let text = written(&[Channel::new("top.position.z", "m")], &[(0.1, vec![-9.80665])]);
-        assert_eq!(text, "time [s],top.position.z [m]\n1.0000000000000001e-1,-9.8066499999999994e0\n");
+        assert_eq!(text, "time [s],top.position.z [m]\n0.1,-9.80665\n");
+        let text = written(&[Channel::new("x", "m")], &[(3.0, vec![-0.0]), (-2e14, vec![1e15])]);
+        let rows: Vec<&str> = text.lines().skip(1).collect();
+        assert_eq!(rows[0], "3,-0.0");
+        assert!(rows[1].starts_with("-200000000000000,1"), "{rows:?}");
+        // Third parts have no end, neighbours of them others.
+        let third = [1.0_f64 / 3.0, (1.0_f64 / 3.0).next_up()];
+        let text = written(&[Channel::new("x", "m")], &[(third[0], vec![third[1]])]);
+        assert_eq!(text.lines().nth(1).unwrap(), "0.3333333333333333,0.33333333333333337");
     }
 
     #[test]
@@ -242,7 +264,7 @@ mod tests {
         let values = vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
         let signals = ["a", "b", "c"].map(|name| Channel::new(name, "1"));
         let text = written(&signals, &[(0.0, values)]);
-        assert_eq!(text.lines().nth(1).unwrap(), "0.0000000000000000e0,NaN,inf,-inf");
+        assert_eq!(text.lines().nth(1).unwrap(), "0,NaN,inf,-inf");
         let table = read(&text).unwrap();
         assert!(table.columns[0][0].is_nan() && table.columns[1][0] == f64::INFINITY);
     }

@@ -17,6 +17,7 @@ pub mod channel;
 mod checksum;
 pub mod csv;
 pub mod error;
+mod film;
 pub mod folder;
 mod hdf5;
 #[cfg(feature = "report")]

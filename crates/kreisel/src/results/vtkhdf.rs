@@ -1,8 +1,8 @@
 //! `trajectory.vtkhdf`: every node and every signal over time, in one HDF5 file.
 //!
 //! ParaView opens it as a time series of surfaces, points and lines, h5py and MATLAB as tables. Below, N is
-//! the number of output times, n the number of nodes and m that of points on the shapes; rows of one time
-//! stand together.
+//! the number of output times, F that of those which are drawn (all up to 1999, then 1000 to 1999 of them and
+//! the last), n the number of nodes and m that of points on the shapes; rows of one time stand together.
 //!
 //! | in the file | what |
 //! |---|---|
@@ -14,18 +14,21 @@
 //! | `/nodes/rotation` | N·n × 4 unit quaternions w, x, y, z, world from body |
 //! | `/nodes/velocity` | N·n × 3 in m/s, world axes |
 //! | `/nodes/angular-velocity` | N·n × 3 in rad/s, world axes |
-//! | `/VTKHDF/Points` | N·(n + m) × 3 positions in m, world axes: the nodes, then the points on the shapes |
-//! | `/VTKHDF/PointData/velocity` | N·(n + m) × 3 in m/s, world axes |
+//! | `/VTKHDF/Steps` | where each of the F drawings is: `Values` its time, `FieldDataOffsets` its output time |
+//! | `/VTKHDF/Points` | positions in m, world axes, n + m of a drawing: the nodes, then the points on the shapes |
+//! | `/VTKHDF/PointData/velocity` | likewise in m/s, world axes |
 //! | `/VTKHDF/PointData/id` | n + m numbers of the nodes that the points move with, −1 for the ground |
-//! | `/VTKHDF/PointData/strain` | N·(n + m) × 6: κ in 1/m and γ of a beam's element at its ends, zero elsewhere |
+//! | `/VTKHDF/PointData/strain` | likewise six: κ in 1/m and γ of a beam's element at its ends, zero elsewhere |
 //! | `/VTKHDF/PointData/section-force` | likewise torque in Nm and force in N, without damping |
 //! | `/VTKHDF/Vertices`, `Lines`, `Polygons` | nodes, elements of beams, shapes; without beams no strains |
 //! | `/VTKHDF/FieldData` | the signals once more, by hard links, for ParaView's plots |
 //!
 //! The rest of `/VTKHDF` is what the VTKHDF file format 2.0 asks of PolyData that change with time. The shape
-//! of the scene does not change, so all steps share it, and the tables that say so take no room. Shapes with
-//! many points are drawn as boxes, and beyond that as points: a file is to grow with the motion, not with its
-//! decoration.
+//! of the scene does not change, so all steps share it, and the tables that say so take no room. A file is to
+//! grow with the motion, not with its decoration: drawings have single precision and a limited number (see
+//! [`film`](super::film)), and drawings that were given up leave rows in these tables that no step names.
+//! Shapes with many points are drawn as boxes, and beyond that as points. Stretches of a signal, or of
+//! velocities, that are zero throughout take no room.
 //!
 //! Memory stays bounded: a part of a table goes to the file when a chunk is full. Every [`FLUSH_INTERVAL`]
 //! all that was pushed becomes readable; a run that is killed loses what came after.
@@ -33,14 +36,12 @@
 use super::channel::{self, Channel};
 use super::checksum::ResultFile;
 use super::error::{DAMAGED, WriteError};
+use super::film::{Film, Frame, point_motion};
 use super::hdf5::image::{Address, Attribute, ElementType, Image, ImageOffset};
 use super::hdf5::{Hdf5File, TableId, TableShape};
-use super::mesh::rotated;
-use super::scene::{Scene, SceneElement, SceneFrame};
+use super::scene::{Scene, SceneElement};
 use super::skin::Skin;
 use crate::bytes::{Damaged, Reader, Writer};
-use crate::lie::{Pose, UnitQuaternion, Vector3, se3};
-use nalgebra::Quaternion;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -50,7 +51,7 @@ use std::time::{Duration, Instant};
 pub const FLUSH_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Version of the layout described in this module; a change that breaks readers raises it.
-pub const FORMAT_VERSION: i64 = 2;
+pub const FORMAT_VERSION: i64 = 3;
 
 /// Steps in a chunk, at most: long enough to be read fast, short enough not to bloat the file of a short run.
 const MAX_CHUNK_STEPS: u64 = 1024;
@@ -60,6 +61,8 @@ const SIGNAL_BYTES: u64 = 1 << 20;
 const MIN_SIGNAL_STEPS: u64 = 64;
 /// Bytes of a chunk of node data that are aimed at.
 const NODE_CHUNK_BYTES: u64 = 1 << 16;
+/// Drawings whose times and places stand in one chunk.
+const FRAMES_IN_CHUNK: u64 = 256;
 /// Rows of a chunk never exceed this, so that its size in bytes fits the format's 32 bits.
 const MAX_CHUNK_ROWS: u64 = 1 << 20;
 
@@ -92,6 +95,10 @@ pub struct VtkHdfWriter {
     skin: Skin,
     elements: Vec<SceneElement>,
     step_count: i64,
+    film: Film,
+    /// Time and nodes of the last output time, if it was not drawn.
+    undrawn: Option<f64>,
+    undrawn_nodes: Vec<NodeState>,
     last_flush: Instant,
 }
 
@@ -103,12 +110,25 @@ impl VtkHdfWriter {
         scene: &Scene,
         signals: &[Channel],
     ) -> Result<Self, WriteError> {
-        Self::over(path, scene, signals, 0, |image| Hdf5File::create(file.into(), image))
+        Self::over(path, scene, signals, (0, Film::new(None)), |image| Hdf5File::create(file.into(), image))
+    }
+
+    /// Tells a new trajectory how many output times there will be, about: fewer are drawn in vain.
+    #[must_use]
+    pub fn expecting(self, count: Option<u64>) -> Self {
+        let film = if self.step_count == 0 { Film::new(count) } else { self.film };
+        Self { film, ..self }
     }
 
     /// Saves where a flushed trajectory stands.
     pub(crate) fn save(&mut self, out: &mut Writer) -> Result<(), WriteError> {
         out.whole(self.step_count.cast_unsigned());
+        self.film.save(out);
+        out.flag(self.undrawn.is_some());
+        if let Some(time) = self.undrawn {
+            out.number(time);
+            self.undrawn_nodes.iter().for_each(|node| node.save(out));
+        }
         self.file.save(out).map_err(|source| WriteError::io(&self.path, source))
     }
 
@@ -120,9 +140,22 @@ impl VtkHdfWriter {
         signals: &[Channel],
         reader: &mut Reader,
     ) -> Result<Self, WriteError> {
-        let step_count = reader.whole().map_err(|Damaged| WriteError::unknown_place(path))?.cast_signed();
+        let unknown = |Damaged| WriteError::unknown_place(path);
+        let step_count = reader.whole().map_err(unknown)?.cast_signed();
+        let film = Film::restore(reader).map_err(unknown)?;
+        let mut nodes = Vec::new();
+        let undrawn = if reader.flag().map_err(unknown)? {
+            let time = reader.number().map_err(unknown)?;
+            let saved = scene.nodes.iter().map(|_| NodeState::restore(reader));
+            nodes = saved.collect::<Result<_, _>>().map_err(unknown)?;
+            Some(time)
+        } else {
+            None
+        };
+        let before = (step_count, film);
         let mut writer =
-            Self::over(path, scene, signals, step_count, |image| Hdf5File::resume(file, image, reader))?;
+            Self::over(path, scene, signals, before, |image| Hdf5File::resume(file, image, reader))?;
+        (writer.undrawn, writer.undrawn_nodes) = (undrawn, nodes);
         writer.flush()?;
         writer.file.cut().map_err(|source| WriteError::io(path, source))?;
         Ok(writer)
@@ -132,7 +165,7 @@ impl VtkHdfWriter {
         path: &Path,
         scene: &Scene,
         signals: &[Channel],
-        step_count: i64,
+        (step_count, film): (i64, Film),
         open: impl FnOnce(Image) -> io::Result<Hdf5File>,
     ) -> Result<Self, WriteError> {
         check_scene(scene)?;
@@ -154,6 +187,9 @@ impl VtkHdfWriter {
             skin,
             elements: scene.elements().cloned().collect(),
             step_count,
+            film,
+            undrawn: None,
+            undrawn_nodes: Vec::new(),
             last_flush: Instant::now(),
         })
     }
@@ -174,37 +210,72 @@ impl VtkHdfWriter {
     /// Makes every step so far readable, also by others and after a kill.
     pub fn flush(&mut self) -> Result<(), WriteError> {
         self.last_flush = Instant::now();
-        let numbers = [(self.layout.step_count, self.step_count)];
+        let numbers = [(self.layout.step_count, self.film.frames().len() as i64)];
         self.file.flush(&numbers).map_err(|source| WriteError::io(&self.path, source))
     }
 
     /// Makes every step readable and brings the file to the disk.
     pub fn finish(mut self) -> Result<(), WriteError> {
+        self.complete()
+    }
+
+    /// Draws the last output time, makes every step readable and brings the file to the disk; nothing is
+    /// added any more.
+    pub(crate) fn complete(&mut self) -> Result<(), WriteError> {
+        if let Some(time) = self.undrawn.take() {
+            let nodes = std::mem::take(&mut self.undrawn_nodes);
+            let drawn = self.draw(time, self.step_count - 1, &nodes);
+            drawn.map_err(|source| WriteError::io(&self.path, source))?;
+        }
         self.flush()?;
         self.sync()
     }
 
-    fn append(&mut self, time: f64, nodes: &[NodeState], values: &[f64]) -> std::io::Result<()> {
-        let point_count = self.point_count();
+    fn append(&mut self, time: f64, nodes: &[NodeState], values: &[f64]) -> io::Result<()> {
         let (file, layout) = (&mut self.file, &self.layout);
         for node in nodes {
             file.append_floats(layout.position, &node.position)?;
             file.append_floats(layout.rotation, &node.rotation)?;
             file.append_floats(layout.velocity, &node.velocity)?;
             file.append_floats(layout.angular_velocity, &node.angular_velocity)?;
-            file.append_floats(layout.points, &node.position)?;
-            file.append_floats(layout.point_velocity, &node.velocity)?;
+        }
+        for (&signal, value) in layout.signals.iter().zip(values) {
+            file.append_floats(signal, std::slice::from_ref(value))?;
+        }
+        file.append_floats(layout.time, &[time])?;
+        let record = self.step_count;
+        self.step_count += 1;
+        if self.film.wants(record) && self.film.make_room() {
+            layout.per_frame().for_each(|table| file.clear(table));
+            self.enter_frames(&self.film.frames().to_vec())?;
+        }
+        if self.film.wants(record) {
+            self.undrawn = None;
+            return self.draw(time, record, nodes);
+        }
+        self.undrawn = Some(time);
+        self.undrawn_nodes.clear();
+        self.undrawn_nodes.extend_from_slice(nodes);
+        Ok(())
+    }
+
+    /// Draws an output time.
+    fn draw(&mut self, time: f64, record: i64, nodes: &[NodeState]) -> io::Result<()> {
+        let (file, layout) = (&mut self.file, &self.layout);
+        for node in nodes {
+            file.append_singles(layout.points, &node.position)?;
+            file.append_singles(layout.point_velocity, &node.velocity)?;
         }
         for (node, point) in &self.skin.points {
             let (position, velocity) =
                 node.map_or((*point, [0.0; 3]), |node| point_motion(&nodes[node], *point));
-            file.append_floats(layout.points, &position)?;
-            file.append_floats(layout.point_velocity, &velocity)?;
+            file.append_singles(layout.points, &position)?;
+            file.append_singles(layout.point_velocity, &velocity)?;
         }
         if let Some([strain_table, force_table]) = layout.strains {
             let mut append = |[strain, force]: [[f64; 6]; 2]| {
-                file.append_floats(strain_table, &strain)?;
-                file.append_floats(force_table, &force)
+                file.append_singles(strain_table, &strain)?;
+                file.append_singles(force_table, &force)
             };
             (0..nodes.len()).try_for_each(|_| append([[0.0; 6]; 2]))?;
             for element in &self.elements {
@@ -214,66 +285,22 @@ impl VtkHdfWriter {
             }
             (2 * self.elements.len()..self.skin.points.len()).try_for_each(|_| append([[0.0; 6]; 2]))?;
         }
-        for (&signal, value) in layout.signals.iter().zip(values) {
-            file.append_floats(signal, std::slice::from_ref(value))?;
+        let frame = self.film.push(time, record);
+        self.enter_frames(&[frame])
+    }
+
+    /// Writes when drawings are and where.
+    fn enter_frames(&mut self, frames: &[Frame]) -> io::Result<()> {
+        let (file, layout) = (&mut self.file, &self.layout);
+        let point_count = (self.node_count + self.skin.points.len()) as i64;
+        for frame in frames {
+            file.append_floats(layout.frame_times, &[frame.time])?;
+            file.append_integer(layout.frame_records, frame.record)?;
+            file.append_integer(layout.point_offsets, frame.place * point_count)?;
         }
-        file.append_floats(layout.time, &[time])?;
-        file.append_integer(layout.step_numbers, self.step_count)?;
-        file.append_integer(layout.point_offsets, self.step_count * point_count)?;
-        layout.constants.iter().for_each(|&table| file.append_fill(table, 1));
-        self.step_count += 1;
+        layout.constants.iter().for_each(|&table| file.append_fill(table, frames.len() as u64));
         Ok(())
     }
-
-    /// Points of one step: the nodes and the points on shapes.
-    fn point_count(&self) -> i64 {
-        (self.node_count + self.skin.points.len()) as i64
-    }
-}
-
-impl SceneElement {
-    /// Strain (κ, γ) = (log(H_A⁻¹ H_B) − d₀)/L, with its bow, and its section forces; zero where the screw
-    /// turns by half a turn.
-    fn strain(&self, nodes: &[NodeState]) -> [[f64; 6]; 2] {
-        let section = |side: usize| {
-            let frame = pose(&self.frames[side]);
-            self.nodes[side].map_or(frame, |node| {
-                let NodeState { position, rotation, .. } = nodes[node];
-                pose(&SceneFrame { position, rotation }).compose(&frame)
-            })
-        };
-        let Ok(screw) = se3::log(&section(0).inverse().compose(&section(1))) else { return [[0.0; 6]; 2] };
-        let mut strain: [f64; 6] =
-            std::array::from_fn(|row| (screw[row] - self.reference[row]) / self.length);
-        let times =
-            |row: &[f64; 6], strain: &[f64; 6]| -> f64 { row.iter().zip(strain).map(|(a, b)| a * b).sum() };
-        let mut bow: f64 = self.bow.iter().zip(&strain).map(|(row, e)| 0.5 * e * times(row, &strain)).sum();
-        // The axis of the initial shape has the length of the element.
-        let along = |turn: &[f64]| -> f64 {
-            turn.iter().zip(&self.reference[3..]).map(|(a, b)| a * b).sum::<f64>() / self.length
-        };
-        let [now, initial] = [along(&screw.as_slice()[..3]), along(&self.reference[..3])];
-        for (axis, row) in self.twisted_bow.iter().enumerate() {
-            bow += times(row, &strain) * (now * screw[axis] - initial * self.reference[axis]);
-        }
-        (3..6).for_each(|row| strain[row] += bow * self.reference[row] / self.length);
-        let force = self.stiffness.map(|row| times(&row, &strain));
-        [strain, force]
-    }
-}
-
-fn pose(frame: &SceneFrame) -> Pose {
-    let [w, x, y, z] = frame.rotation;
-    Pose::new(UnitQuaternion::new_unchecked(Quaternion::new(w, x, y, z)), Vector3::from(frame.position))
-}
-
-/// Position and velocity v + ω × r of a point given in body axes.
-fn point_motion(node: &NodeState, point: [f64; 3]) -> ([f64; 3], [f64; 3]) {
-    let arm = rotated(node.rotation, point);
-    let [a, b, c] = node.angular_velocity;
-    let swing = [b * arm[2] - c * arm[1], c * arm[0] - a * arm[2], a * arm[1] - b * arm[0]];
-    let sum = |p: [f64; 3], q: [f64; 3]| std::array::from_fn(|axis| p[axis] + q[axis]);
-    (sum(node.position, arm), sum(node.velocity, swing))
 }
 
 fn check_scene(scene: &Scene) -> Result<(), WriteError> {
@@ -316,11 +343,13 @@ struct TrajectoryTables {
     strains: Option<[TableId; 2]>,
     time: TableId,
     signals: Vec<TableId>,
-    /// 0, 1, 2, …: where each step's signals are.
-    step_numbers: TableId,
-    /// 0, n, 2n, …: where each step's points are.
+    /// The time of each drawing.
+    frame_times: TableId,
+    /// Where the signals of each drawing are.
+    frame_records: TableId,
+    /// Where the points of each drawing are.
     point_offsets: TableId,
-    /// Tables with the same row for each step.
+    /// Tables with the same row for each drawing.
     constants: Vec<TableId>,
     step_count: ImageOffset,
 }
@@ -329,10 +358,11 @@ impl TrajectoryTables {
     fn build(scene: &Scene, skin: &Skin, signals: &[Channel]) -> (Image, Self) {
         let mut builder = ImageBuilder::new(scene, signals);
         let nodes = NodeTables::build(&mut builder.image, scene.nodes.len(), skin);
-        let time = builder.signal(&Channel::time());
-        let signal_tables: Vec<_> = signals.iter().map(|signal| builder.signal(signal)).collect();
-        let step_numbers = builder.per_step();
-        let point_offsets = builder.per_step();
+        let time = builder.signal(&Channel::time(), false);
+        let signal_tables: Vec<_> = signals.iter().map(|signal| builder.signal(signal, true)).collect();
+        let frame_times = builder.per_frame(ElementType::Float);
+        let frame_records = builder.per_frame(ElementType::Integer { fill: 0 });
+        let point_offsets = builder.per_frame(ElementType::Integer { fill: 0 });
 
         let named: Vec<_> = signals.iter().map(|signal| signal.name.as_str()).collect();
         let addresses: Vec<_> = signal_tables.iter().map(|table| table.0).collect();
@@ -341,7 +371,8 @@ impl TrajectoryTables {
         let signal_group: Vec<_> =
             times.iter().map(|(name, time)| (name.as_str(), *time)).chain(fields.iter().copied()).collect();
 
-        let steps = builder.steps(time.0, point_offsets.0, step_numbers.0, &named, nodes.strains.is_some());
+        let drawings = [frame_times.0, point_offsets.0, frame_records.0];
+        let steps = builder.steps(drawings, &named, nodes.strains.is_some());
         let vtk = builder.vtk(scene, skin, &nodes, steps.group, &fields);
         builder.root(scene, vtk, &nodes, &signal_group);
         let layout = Self {
@@ -354,12 +385,19 @@ impl TrajectoryTables {
             strains: nodes.strains.map(|tables| tables.map(|table| table.1)),
             time: time.1,
             signals: signal_tables.iter().map(|table| table.1).collect(),
-            step_numbers: step_numbers.1,
+            frame_times: frame_times.1,
+            frame_records: frame_records.1,
             point_offsets: point_offsets.1,
             constants: builder.constants,
             step_count: steps.count,
         };
         (builder.image, layout)
+    }
+
+    /// Tables with a row for each drawing.
+    fn per_frame(&self) -> impl Iterator<Item = TableId> {
+        let own = [self.frame_times, self.frame_records, self.point_offsets];
+        own.into_iter().chain(self.constants.iter().copied())
     }
 }
 
@@ -378,22 +416,25 @@ struct NodeTables {
 impl NodeTables {
     fn build(image: &mut Image, node_count: usize, skin: &Skin) -> Self {
         let (nodes, points) = (node_count as u64, (node_count + skin.points.len()) as u64);
-        let mut table = |rows: u64, columns: u64, unit: &str| {
-            let step_bytes = (rows * columns * 8).max(1);
+        let mut table = |rows: u64, columns: u64, (element, is_sparse): (ElementType, bool), unit: &str| {
+            let step_bytes = (rows * columns * element.size() as u64).max(1);
             let steps = (NODE_CHUNK_BYTES / step_bytes).clamp(1, MAX_CHUNK_STEPS);
             let chunk_rows = (steps * rows).clamp(1, MAX_CHUNK_ROWS);
-            let shape = TableShape { columns: Some(columns), chunk_rows };
-            image.growing(shape, ElementType::Float, &[("unit", Attribute::Text(unit))])
+            let shape = TableShape { columns: Some(columns), chunk_rows, is_sparse };
+            image.growing(shape, element, &[("unit", Attribute::Text(unit))])
         };
+        let pose = (ElementType::Float, false);
+        let rate = (ElementType::Float, true);
+        let drawn = (ElementType::Single, true);
         Self {
-            position: table(nodes, 3, "m"),
-            rotation: table(nodes, 4, "1"),
-            velocity: table(nodes, 3, "m/s"),
-            angular_velocity: table(nodes, 3, "rad/s"),
-            points: table(points, 3, "m"),
-            point_velocity: table(points, 3, "m/s"),
+            position: table(nodes, 3, pose, "m"),
+            rotation: table(nodes, 4, pose, "1"),
+            velocity: table(nodes, 3, rate, "m/s"),
+            angular_velocity: table(nodes, 3, rate, "rad/s"),
+            points: table(points, 3, drawn, "m"),
+            point_velocity: table(points, 3, drawn, "m/s"),
             strains: (!skin.lines.is_empty())
-                .then(|| [table(points, 6, "1/m, 1"), table(points, 6, "Nm, N")]),
+                .then(|| [table(points, 6, drawn, "1/m, 1"), table(points, 6, drawn, "Nm, N")]),
         }
     }
 }
@@ -421,33 +462,26 @@ impl ImageBuilder {
         Self { image, signal_steps, constants: Vec::new() }
     }
 
-    fn signal(&mut self, channel: &Channel) -> TableParts {
-        let shape = TableShape { columns: None, chunk_rows: self.signal_steps };
+    fn signal(&mut self, channel: &Channel, is_sparse: bool) -> TableParts {
+        let shape = TableShape { columns: None, chunk_rows: self.signal_steps, is_sparse };
         self.image.growing(shape, ElementType::Float, &[("unit", Attribute::Text(&channel.unit))])
     }
 
-    fn per_step(&mut self) -> TableParts {
-        let shape = TableShape { columns: None, chunk_rows: self.signal_steps };
-        self.image.growing(shape, ElementType::Integer { fill: 0 }, &[])
+    fn per_frame(&mut self, element: ElementType) -> TableParts {
+        let shape = TableShape { columns: None, chunk_rows: FRAMES_IN_CHUNK, is_sparse: false };
+        self.image.growing(shape, element, &[])
     }
 
     /// A table that repeats one number.
     fn constant(&mut self, fill: i64, columns: Option<u64>) -> Address {
-        let shape = TableShape { columns, chunk_rows: self.signal_steps };
+        let shape = TableShape { columns, chunk_rows: FRAMES_IN_CHUNK, is_sparse: false };
         let (address, table) = self.image.growing(shape, ElementType::Integer { fill }, &[]);
         self.constants.push(table);
         address
     }
 
     /// The group that tells VTK where the data of each step are.
-    fn steps(
-        &mut self,
-        time: Address,
-        points: Address,
-        numbers: Address,
-        signals: &[&str],
-        has_strains: bool,
-    ) -> Steps {
+    fn steps(&mut self, [time, points, numbers]: [Address; 3], signals: &[&str], has_strains: bool) -> Steps {
         let zeros = self.constant(0, None);
         let ones = self.constant(1, None);
         let cell_zeros = self.constant(0, Some(4)); // vertices, lines, polygons, strips

@@ -8,7 +8,7 @@ use crate::integrate::{Ends, Interval, Observer};
 use crate::kinematics::{Energies, NodeId, Power};
 use crate::machine::EnergyBalance;
 use crate::machine::Machine;
-use crate::machine::sensor::{Reading, SignalId, SolverNumbers};
+use crate::machine::sensor::{KnownNumbers, Reading, SignalId, SolverNumbers};
 use crate::results::{Channel, NodeState, WriteError, find_signal};
 use crate::system::System;
 
@@ -285,7 +285,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
             return Err(failure);
         }
         if now.time > self.last_time && !self.has_lost_its_numbers() {
-            self.record_state(now)?;
+            self.record_state(now, None)?;
         }
         Ok(())
     }
@@ -304,8 +304,9 @@ impl<'m, S: Sink> Recorder<'m, S> {
         self.balance = EnergyBalance::new(energies.total(), power);
         self.first_stored = energies.total() - energies.kinetic;
         self.angles = self.angles_near(state, |_, _| 0.0);
-        self.judge(&point, energies);
-        self.record(&point, state.time, &self.balance.clone(), &self.angles.clone())
+        let known = self.judge(&point, energies);
+        let (balance, near) = (self.balance, self.angles.clone());
+        self.record((&point, Some(known)), state.time, &balance, &near)
     }
 
     /// The motion at an accepted step with the inputs as they are just before: they may jump at its end.
@@ -366,7 +367,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
                     self.angles.iter().zip(&angles).map(|(a, b)| a + part * (b - a)).collect();
                 let mut sample = std::mem::take(&mut self.sample);
                 last.at(time, &mut sample);
-                let recorded = self.record(&sample.point(), time, &balance, &near);
+                let recorded = self.record((&sample.point(), None), time, &balance, &near);
                 self.sample = sample;
                 recorded?;
             }
@@ -375,9 +376,9 @@ impl<'m, S: Sink> Recorder<'m, S> {
         self.angles = angles;
         self.rates = Some(after);
         let to = last.ends().to;
-        self.judge(&Self::point_before(to), energies);
+        let known = self.judge(&Self::point_before(to), energies);
         if self.output_step.is_none() || self.is_output_time(end, step) {
-            self.record_state(to)?;
+            self.record_state(to, Some(known))?;
         }
         Ok(())
     }
@@ -400,22 +401,22 @@ impl<'m, S: Sink> Recorder<'m, S> {
         })
     }
 
-    fn record_state(&mut self, state: &Values) -> Result<(), WriteError> {
+    fn record_state(&mut self, state: &Values, known: Option<KnownNumbers>) -> Result<(), WriteError> {
         let (balance, near) = (self.balance, std::mem::take(&mut self.angles));
-        let recorded = self.record(&Self::point_before(state), state.time, &balance, &near);
+        let recorded = self.record((&Self::point_before(state), known), state.time, &balance, &near);
         self.angles = near;
         recorded
     }
 
     fn record(
         &mut self,
-        point: &Point,
+        (point, known): (&Point, Option<KnownNumbers>),
         time: f64,
         balance: &EnergyBalance,
         near: &[f64],
     ) -> Result<(), WriteError> {
         let system = &self.machine.system;
-        let reading = Reading { solver: self.solver, ..Reading::new(system, *point, balance) };
+        let reading = Reading { solver: self.solver, known, ..Reading::new(system, *point, balance) };
         (self.solver.iterations, self.solver.rejections) = (0.0, 0.0);
         self.values.clear();
         let signals = self.machine.signals();
@@ -446,9 +447,11 @@ impl<'m, S: Sink> Recorder<'m, S> {
         sensors.flat_map(|sensor| sensor.angle_rates(&reading)).collect()
     }
 
-    fn judge(&mut self, point: &Point, energies: Energies) {
+    /// Looks how well a step kept what must be kept; gives what it found for the sensors.
+    fn judge(&mut self, point: &Point, energies: Energies) -> KnownNumbers {
         self.energy = energies.total();
-        let [position, velocity] = self.machine.system.constraint_residuals(point);
+        let residuals = self.machine.system.constraint_residuals(point);
+        let [position, velocity] = residuals;
         let largest = |known: &mut f64, value: f64| *known = known.max(value.abs());
         let extremes = &mut self.extremes;
         largest(&mut extremes.largest_energy, energies.kinetic.abs().max(energies.total().abs()));
@@ -462,6 +465,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
         largest(&mut extremes.largest_energy_gain, defect.max(0.0));
         largest(&mut extremes.largest_position_residual, position);
         largest(&mut extremes.largest_velocity_residual, velocity);
+        (energies, residuals)
     }
 
     fn keep_failure(&mut self, outcome: Result<(), WriteError>) -> Control {

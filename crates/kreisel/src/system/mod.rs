@@ -411,17 +411,12 @@ impl System {
     /// Φ and B v + Φ_t of a joint, with zeros behind its rows.
     fn holonomic_values(&self, entry: &SystemJoint, at: &Point) -> [[f64; MAX_ROWS]; 2] {
         self.with_motion(&entry.nodes, at, &entry.memory, |motion| {
-            let (mut violation, mut by_time) = ([0.0; MAX_ROWS], [[0.0; MAX_ROWS]; 2]);
-            let (rows, mut gradient) = (entry.rows.len(), LocalGradient::zeros());
-            let asked = RowValues {
-                violation: Some(&mut violation[..rows]),
-                gradient: Some(&mut gradient),
-                by_time: entry.time_dependent.then_some(&mut by_time),
-                ..RowValues::default()
-            };
+            let [mut violation, mut rates] = [[0.0; MAX_ROWS]; 2];
+            let rows = entry.rows.len();
+            let (violation_wanted, rates_wanted) = (Some(&mut violation[..rows]), Some(&mut rates[..rows]));
+            let asked =
+                RowValues { violation: violation_wanted, rates: rates_wanted, ..RowValues::default() };
             entry.joint.ask_holonomic(motion, asked);
-            let [mut rates, _] = by_time;
-            gradient.multiply_add(motion.nodes, &mut rates[..rows]);
             [violation, rates]
         })
     }

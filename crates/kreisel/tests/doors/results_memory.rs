@@ -31,7 +31,8 @@ fn peaks(end: f64) -> [u64; 2] {
         assert_eq!(outcome.ending, RunEnding::Done);
     });
     let size = std::fs::metadata(folder.join("trajectory.vtkhdf")).unwrap().len();
-    assert!(size as f64 > 300.0 * end / 1e-3, "every step is in the file of {size} bytes");
+    // Of a body 13 numbers, and a dozen signals that are not zero.
+    assert!(size as f64 > 200.0 * end / 1e-3, "every step is in the file of {size} bytes");
     let picture = allocation_counter::measure(|| {
         RecordedMotion::read(&folder.join("trajectory.vtkhdf"), 1, 1000).unwrap();
     });

@@ -6,6 +6,8 @@
 //! the whole element, as integration does. So does an element with two nodes that is so far bent that its new
 //! node is not found.
 
+use std::cell::RefCell;
+
 use super::{Beam, BeamEnd, GAUSS, QuadraticBeam, QuadraticSpan, Section, Span, Weights};
 use crate::element::{Element, Forces};
 use crate::kinematics::{LocalTangent, Motion, NodeId, NodeMotion};
@@ -16,6 +18,11 @@ const MAX_ITERATIONS: usize = 30;
 /// Corrections, in rad and parts of the element's length, below which it is there: a tenth of the smallest
 /// error of a mesh that counts.
 const SMALL: f64 = 1e-10;
+
+thread_local! {
+    /// Thousands of numbers, of which an element clears a few: made anew they would take most of the time.
+    static TANGENT: RefCell<LocalTangent> = RefCell::new(LocalTangent::zeros(0));
+}
 
 /// By how much an element changes if it becomes two.
 #[derive(Clone, Copy, Debug)]
@@ -55,11 +62,21 @@ impl Answer {
 
     /// With given section forces in the derivatives.
     fn with(element: &dyn Element, frames: &[Pose], remembered: Option<&[f64]>) -> Self {
+        TANGENT.with_borrow_mut(|tangent| Self::found_in(tangent, element, frames, remembered))
+    }
+
+    fn found_in(
+        tangent: &mut LocalTangent,
+        element: &dyn Element,
+        frames: &[Pose],
+        remembered: Option<&[f64]>,
+    ) -> Self {
         let nodes: Vec<NodeMotion> = frames.iter().map(|frame| NodeMotion::at_rest(*frame)).collect();
         let count = nodes.len();
-        let (mut wrenches, mut tangent) = (vec![Vector6::zeros(); count], LocalTangent::zeros(count));
+        tangent.reset(count);
+        let mut wrenches = vec![Vector6::zeros(); count];
         let mut asked =
-            Forces { wrenches: Some(&mut wrenches), tangent: Some(&mut tangent), ..Forces::default() };
+            Forces { wrenches: Some(&mut wrenches), tangent: Some(&mut *tangent), ..Forces::default() };
         asked.weights.remembered_forces = remembered.is_some();
         element.ask(&Motion { memory: remembered.unwrap_or(&[]), ..Motion::new(0.0, &nodes) }, asked);
         let row = |i: usize| (0..count).map(|j| *tangent.block(i, j).2).collect();

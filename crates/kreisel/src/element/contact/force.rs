@@ -155,7 +155,9 @@ impl Touching {
         by_motion.fixed_rows_mut::<3>(6).copy_from(&(-turn * own_by));
         by_motion.fixed_rows_mut::<3>(9).copy_from(&(-turn * own_force_by));
         let (by_configuration, by_velocity) = motion_by_twists(relative);
-        (by_motion * by_configuration, by_motion * by_velocity)
+        // Velocities change rates alone, which stand behind.
+        let by_rates = by_motion.fixed_columns::<6>(6) * by_velocity.fixed_rows::<6>(6);
+        (by_motion * by_configuration, by_rates)
     }
 }
 

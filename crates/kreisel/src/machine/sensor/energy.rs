@@ -36,7 +36,7 @@ impl Sensor for EnergySensor {
     }
 
     fn read(&self, at: &Reading, out: &mut Vec<f64>) {
-        let mut energies = at.system.energies(&at.point);
+        let mut energies = at.energies();
         energies.potential *= at.load_factor;
         let (work, dissipated) = (at.balance.work, at.balance.dissipated);
         let (total, balance) = (energies.total(), at.balance.defect(energies.total()));
@@ -54,7 +54,7 @@ impl Sensor for ResidualSensor {
     }
 
     fn read(&self, at: &Reading, out: &mut Vec<f64>) {
-        out.extend(at.system.constraint_residuals(&at.point));
+        out.extend(at.constraint_residuals());
     }
 }
 

@@ -34,7 +34,7 @@ use std::sync::Arc;
 use super::MeasuredCoordinate;
 use super::balance::EnergyBalance;
 use crate::dae::Point;
-use crate::kinematics::{Frame, NodeId, NodeMotion, Relative};
+use crate::kinematics::{Energies, Frame, NodeId, NodeMotion, Relative};
 use crate::lie::{Pose, Vector3};
 use crate::results::Channel;
 use crate::results::scene::ArrowKind;
@@ -163,12 +163,28 @@ pub struct Reading<'a> {
     pub near: &'a [f64],
     /// By how much applied loads are multiplied: 1, but on the way to an equilibrium.
     pub load_factor: f64,
+    /// What was found there before.
+    pub(crate) known: Option<KnownNumbers>,
 }
+
+/// Energies and residuals of the constraints at a moment.
+pub(crate) type KnownNumbers = (Energies, [f64; 2]);
 
 impl<'a> Reading<'a> {
     /// A moment of which nothing is known of the solver.
     pub fn new(system: &'a System, point: Point<'a>, balance: &'a EnergyBalance) -> Self {
-        Self { system, point, balance, solver: SolverNumbers::default(), near: &[], load_factor: 1.0 }
+        let solver = SolverNumbers::default();
+        Self { system, point, balance, solver, near: &[], load_factor: 1.0, known: None }
+    }
+
+    /// Stored energies.
+    pub fn energies(&self) -> Energies {
+        self.known.map_or_else(|| self.system.energies(&self.point), |(energies, _)| energies)
+    }
+
+    /// Norms of the constraints' residuals at position and velocity level.
+    pub fn constraint_residuals(&self) -> [f64; 2] {
+        self.known.map_or_else(|| self.system.constraint_residuals(&self.point), |(_, residuals)| residuals)
     }
 
     /// Motion of a node; the ground rests.

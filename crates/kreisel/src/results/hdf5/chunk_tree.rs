@@ -1,6 +1,6 @@
 //! The index of a growing table: a version 1 B-tree of chunk addresses (specification III.A.1, node type 1).
 //!
-//! Chunks come in order, so only the right edge of the tree ever changes. It is kept in memory; a node that
+//! Chunks come in order, perhaps with gaps, so only the right edge of the tree ever changes. It is kept in memory; a node that
 //! is full goes to the file and is forgotten. A node is written over with more entries than it had, so
 //! whoever looks for an earlier chunk finds it in both; and it lies within a page, so that it is never half
 //! old and half new.
@@ -14,6 +14,8 @@ use std::ops::Range;
 pub(super) const MAX_ENTRIES: usize = 64;
 /// More levels than any file can have: each multiplies the chunks by [`MAX_ENTRIES`].
 pub(super) const MAX_LEVELS: usize = 12;
+/// More rows than any run records.
+pub(super) const MAX_ROWS: u64 = 1 << 60;
 /// The address of nothing.
 pub(super) const UNDEFINED: u64 = u64::MAX;
 
@@ -41,17 +43,18 @@ struct TreeNode {
 pub(super) struct ChunkTree {
     form: ChunkForm,
     edge: Vec<TreeNode>,
-    chunk_count: u64,
+    /// The number behind that of the last chunk.
+    chunk_end: u64,
 }
 
 impl ChunkTree {
     pub fn new(form: ChunkForm) -> Self {
-        Self { form, edge: Vec::new(), chunk_count: 0 }
+        Self { form, edge: Vec::new(), chunk_end: 0 }
     }
 
     /// Saves the edge for a later [`ChunkTree::restore`].
     pub fn save(&self, out: &mut Writer) {
-        out.whole(self.chunk_count);
+        out.whole(self.chunk_end);
         out.whole(self.edge.len() as u64);
         for node in &self.edge {
             out.whole(node.address);
@@ -66,11 +69,11 @@ impl ChunkTree {
 
     /// The tree as it was saved, in a file whose used part ends at `end`.
     pub fn restore(form: ChunkForm, reader: &mut Reader, end: u64) -> Result<Self, Damaged> {
-        let mut tree = Self { chunk_count: reader.whole()?, ..Self::new(form) };
+        let mut tree = Self { chunk_end: reader.whole()?, ..Self::new(form) };
         let size = tree.node_size() as u64;
         let levels = reader.count(24)?;
-        // Every chunk has its place in the file, and every level of a tree multiplies them.
-        if tree.chunk_count > end / u64::from(form.bytes).max(1) || levels > MAX_LEVELS {
+        // Every level of a tree multiplies its chunks.
+        if tree.chunk_end > MAX_ROWS / form.rows.max(1) || levels > MAX_LEVELS {
             return Err(Damaged);
         }
         for _ in 0..levels {
@@ -79,7 +82,7 @@ impl ChunkTree {
                 .map(|_| Ok((reader.whole()?, reader.whole()?)))
                 .collect::<Result<Vec<_>, _>>()?;
             let fits = address.checked_add(size).is_some_and(|past| past <= end);
-            let known = entries.iter().all(|&(chunk, _)| chunk < tree.chunk_count);
+            let known = entries.iter().all(|&(chunk, _)| chunk < tree.chunk_end);
             if !fits || !known || entries.is_empty() || entries.len() > MAX_ENTRIES {
                 return Err(Damaged);
             }
@@ -93,10 +96,9 @@ impl ChunkTree {
         self.edge.last().map_or(UNDEFINED, |node| node.address)
     }
 
-    /// Adds the next chunk.
-    pub fn push(&mut self, address: u64, disk: &mut Disk) -> io::Result<()> {
-        let chunk = self.chunk_count;
-        self.chunk_count += 1;
+    /// Adds a chunk behind all others.
+    pub fn push(&mut self, chunk: u64, address: u64, disk: &mut Disk) -> io::Result<()> {
+        self.chunk_end = chunk + 1;
         self.insert(0, (chunk, address), disk)
     }
 
@@ -109,7 +111,7 @@ impl ChunkTree {
     /// Writes the right edge to the file.
     pub fn write_edge(&self, disk: &mut Disk) -> io::Result<()> {
         for (level, node) in self.edge.iter().enumerate() {
-            disk.write_at(node.address, &self.encode(level, node, UNDEFINED, self.chunk_count))?;
+            disk.write_at(node.address, &self.encode(level, node, UNDEFINED, self.chunk_end))?;
         }
         Ok(())
     }

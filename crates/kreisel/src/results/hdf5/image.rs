@@ -35,6 +35,8 @@ pub(in super::super) enum Attribute<'a> {
 pub(in super::super) enum ElementType {
     /// Double precision.
     Float,
+    /// Single precision.
+    Single,
     /// 64-bit integer; rows that were never written read as this value.
     Integer {
         /// The value.
@@ -148,12 +150,12 @@ impl Image {
         let space = header.push(DATASPACE, &dataspace(&[&[0], &columns[..]].concat(), true));
         header.push(DATATYPE, &element.datatype());
         header.push(FILL_VALUE, &element.fill());
-        let layout = header.push(LAYOUT, &chunked_layout(shape, &columns));
+        let layout = header.push(LAYOUT, &chunked_layout(shape, &columns, element.size()));
         self.push_attributes(&mut header, attributes);
         let (address, base) = self.write_header(&header);
         // The row count follows 8 bytes of dataspace, the index address 3 bytes of layout.
         let (row_count, index) = (ImageOffset(base + space + 8), ImageOffset(base + layout + 3));
-        self.tables.push(TableHeader { shape, row_count, index });
+        self.tables.push(TableHeader { shape, element_size: element.size(), row_count, index });
         (address, TableId(self.tables.len() - 1))
     }
 
@@ -398,10 +400,19 @@ pub(super) fn superblock_versions() -> [u8; 16] {
 }
 
 impl ElementType {
-    /// IV.A.2.d: IEEE double or signed 64-bit integer, little-endian.
+    /// Bytes of an element.
+    pub fn size(self) -> usize {
+        match self {
+            Self::Float | Self::Integer { .. } => 8,
+            Self::Single => 4,
+        }
+    }
+
+    /// IV.A.2.d: IEEE double, IEEE single or signed 64-bit integer, little-endian.
     pub(super) fn datatype(self) -> Vec<u8> {
         match self {
             Self::Float => vec![0x11, 0x20, 0x3f, 0, 8, 0, 0, 0, 0, 0, 64, 0, 52, 11, 0, 52, 0xff, 3, 0, 0],
+            Self::Single => vec![0x11, 0x20, 0x1f, 0, 4, 0, 0, 0, 0, 0, 32, 0, 23, 8, 0, 23, 127, 0, 0, 0],
             Self::Integer { .. } => vec![0x10, 8, 0, 0, 8, 0, 0, 0, 0, 0, 64, 0],
         }
     }
@@ -409,10 +420,10 @@ impl ElementType {
     /// IV.A.2.f, version 2: room is taken chunk by chunk.
     fn fill(self) -> Vec<u8> {
         let fill = match self {
-            Self::Float => 0.0_f64.to_le_bytes(),
-            Self::Integer { fill } => fill.to_le_bytes(),
+            Self::Float | Self::Single => 0,
+            Self::Integer { fill } => fill,
         };
-        [&[2, 3, 2, 1, 8, 0, 0, 0][..], &fill].concat()
+        [&[2, 3, 2, 1, self.size() as u8, 0, 0, 0][..], &fill.to_le_bytes()[..self.size()]].concat()
     }
 }
 
@@ -438,8 +449,8 @@ fn dataspace(dimensions: &[u64], grows: bool) -> Vec<u8> {
 }
 
 /// IV.A.2.i, version 3.
-fn chunked_layout(shape: TableShape, columns: &[u64]) -> Vec<u8> {
-    let sizes = std::iter::once(shape.chunk_rows).chain(columns.iter().copied()).chain([8]);
+fn chunked_layout(shape: TableShape, columns: &[u64], element_size: usize) -> Vec<u8> {
+    let sizes = std::iter::once(shape.chunk_rows).chain(columns.iter().copied()).chain([element_size as u64]);
     let mut layout = vec![3, 2, columns.len() as u8 + 2];
     layout.extend(UNDEFINED.to_le_bytes());
     layout.extend(sizes.flat_map(|size| (size as u32).to_le_bytes()));

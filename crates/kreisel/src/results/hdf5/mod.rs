@@ -125,6 +125,13 @@ impl Hdf5File {
         values.iter().try_for_each(|value| self.tables[id.0].append(value.to_le_bytes(), &mut self.disk))
     }
 
+    /// Adds numbers to a table of single precision, row by row.
+    pub fn append_singles(&mut self, id: TableId, values: &[f64]) -> io::Result<()> {
+        let mut append =
+            |value: &f64| self.tables[id.0].append((*value as f32).to_le_bytes(), &mut self.disk);
+        values.iter().try_for_each(&mut append)
+    }
+
     /// Adds one whole number to a table of one column.
     pub fn append_integer(&mut self, id: TableId, value: i64) -> io::Result<()> {
         self.tables[id.0].append(value.to_le_bytes(), &mut self.disk)
@@ -133,6 +140,11 @@ impl Hdf5File {
     /// Adds rows of a table's fill value, which take no room.
     pub fn append_fill(&mut self, id: TableId, rows: u64) {
         self.tables[id.0].append_fill(rows);
+    }
+
+    /// Makes a table empty. What it held keeps its room in the file: the last flush still speaks of it.
+    pub fn clear(&mut self, id: TableId) {
+        self.tables[id.0].clear();
     }
 
     /// Makes everything so far part of the file as others read it, and enters `numbers` into its front.
@@ -232,7 +244,7 @@ mod tests {
     impl Sample {
         fn create(path: &Path, chunk_rows: u64) -> Self {
             let mut image = Image::new(2, ["m"]);
-            let shape = |columns| TableShape { columns, chunk_rows };
+            let shape = |columns| TableShape { columns, chunk_rows, is_sparse: false };
             let wide = image.growing(shape(Some(3)), ElementType::Float, &[("unit", Attribute::Text("m"))]);
             let long = image.growing(shape(None), ElementType::Integer { fill: 0 }, &[]);
             let sevens = image.growing(shape(None), ElementType::Integer { fill: 7 }, &[]);
@@ -352,6 +364,56 @@ mod tests {
             sample.flush().unwrap();
             assert_holds(std::fs::read(&path).unwrap(), rows);
         }
+    }
+
+    #[test]
+    fn gaps_single_precision_and_tables_that_begin_anew_are_read_back_by_another_library() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.h5");
+        let mut image = Image::new(3, []);
+        let shape = TableShape { columns: None, chunk_rows: 3, is_sparse: true };
+        let gaps = image.growing(shape, ElementType::Float, &[]);
+        let pairs = TableShape { columns: Some(2), ..shape };
+        let singles = image.growing(pairs, ElementType::Single, &[]);
+        let anew = image.growing(shape, ElementType::Integer { fill: 0 }, &[]);
+        let members = [("gaps", gaps.0), ("singles", singles.0), ("anew", anew.0)];
+        let root = image.group(&[], &members).0;
+        image.set_root(root);
+        let mut file = Hdf5File::create(File::create(&path).unwrap().into(), image).unwrap();
+        // Zeros at the start, then some numbers and many zeros in turn, over several nodes of the index.
+        let value = |row: usize| if row < 10 || row % 50 < 44 { 0.0 } else { 0.1 * row as f64 };
+        let rows = 2000;
+        let (mut since, mut shown) = (0, 0);
+        for row in 0..rows {
+            file.append_floats(gaps.1, &[value(row)]).unwrap();
+            file.append_singles(singles.1, &[value(row), -value(row)]).unwrap();
+            if row % 700 == 500 {
+                file.clear(anew.1);
+                since = row;
+            }
+            file.append_integer(anew.1, row as i64).unwrap();
+            if row % 101 == 0 {
+                file.flush(&[]).unwrap();
+                shown = since;
+            }
+            if row % 167 == 0 {
+                let flushed = row - row % 101 + 1;
+                let read = hdf5_pure::File::open(&path).unwrap();
+                let expected: Vec<f64> = (0..flushed).map(value).collect();
+                assert_eq!(read.dataset("gaps").unwrap().read_f64().unwrap(), expected);
+                let pairs: Vec<f32> =
+                    expected.iter().flat_map(|value| [*value as f32, -*value as f32]).collect();
+                assert_eq!(read.dataset("singles").unwrap().read_f32().unwrap(), pairs);
+                let numbers: Vec<i64> = (shown as i64..flushed as i64).collect();
+                assert_eq!(read.dataset("anew").unwrap().read_i64().unwrap(), numbers, "{row}");
+            }
+        }
+        // Zeros alone take nothing.
+        file.flush(&[]).unwrap();
+        let before = std::fs::metadata(&path).unwrap().len();
+        (rows..rows + 10_000).for_each(|_| file.append_floats(gaps.1, &[0.0]).unwrap());
+        file.flush(&[]).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), before);
     }
 
     /// Plays writes into a file in memory; shows it after each page, with the address of the write.

@@ -48,11 +48,19 @@ pub(super) struct Contents {
     pub channels: Vec<Channel>,
     /// What there is to be seen.
     pub scene: Scene,
+    /// How many records there will be, about; absent where nobody knows.
+    pub records: Option<u64>,
 }
 
 impl Contents {
     /// What a machine shows over time or over a load factor.
     pub fn new(machine: &Machine, axis: Channel) -> Self {
-        Self { axis, channels: machine.channels(), scene: machine.scene() }
+        let plan = machine.settings.plan().ok().filter(|_| axis == Channel::time());
+        let records = plan.and_then(|plan| {
+            let fixed = plan.integration.error_control.is_none().then_some(plan.integration.step);
+            let distance = plan.output_step.or(fixed)?;
+            Some(((plan.end_time - plan.start_time) / distance) as u64)
+        });
+        Self { axis, channels: machine.channels(), scene: machine.scene(), records }
     }
 }

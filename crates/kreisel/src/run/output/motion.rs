@@ -9,7 +9,8 @@ pub(in crate::run) const ENTRY: OutputEntry =
     OutputEntry { file: vtkhdf::FILE, static_file: "static.vtkhdf", begin, resume: Some(resume) };
 
 fn begin(OutputFile { file, path, contents }: OutputFile) -> Opened {
-    Ok(Box::new(VtkHdfWriter::new(file, path, &contents.scene, &contents.channels)?))
+    let writer = VtkHdfWriter::new(file, path, &contents.scene, &contents.channels)?;
+    Ok(Box::new(writer.expecting(contents.records)))
 }
 
 fn resume(OutputFile { file, path, contents }: OutputFile, reader: &mut Reader) -> Opened {
@@ -31,7 +32,6 @@ impl Sink for VtkHdfWriter {
     }
 
     fn finish(&mut self) -> Result<(), WriteError> {
-        self.flush()?;
-        self.sync()
+        self.complete()
     }
 }
