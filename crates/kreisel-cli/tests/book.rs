@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "drawings/mod.rs"]
+mod drawings;
+
 use kreisel::machine::SETTINGS;
 use kreisel::model::Need;
 use kreisel::model::schema::reference_page;
@@ -91,9 +94,34 @@ fn all_source(folder: &Path) -> String {
     all
 }
 
+/// The reference with the drawing of each part below its heading, and those of sections where beams are.
+fn illustrated(reference: &str) -> String {
+    let kinds = drawings::kinds();
+    let mut page = String::new();
+    for line in reference.lines() {
+        let _ = writeln!(page, "{line}");
+        let kind = line.strip_prefix("## `[[").and_then(|rest| rest.strip_suffix("]]`"));
+        let Some(kind) = kind.filter(|kind| kinds.contains(kind)) else { continue };
+        let _ = writeln!(page, "\n![The axes and signs of a {kind}](figures/parts/{kind}.svg)");
+        if kind == "beam" {
+            for section in drawings::sections() {
+                let _ = writeln!(page, "![The keys of {section}](figures/parts/{section}.svg)");
+            }
+        }
+    }
+    page
+}
+
 #[test]
 fn the_book_lists_every_part_and_its_keys() {
-    assert_fresh("model-file.md", "reference", &reference_page(&part::kinds()));
+    assert_fresh("model-file.md", "reference", &illustrated(&reference_page(&part::kinds())));
+}
+
+/// Joints, forces, beams and their sections.
+#[test]
+fn the_book_draws_every_part_with_its_axes_and_signs() {
+    assert_eq!(drawings::missing(), Vec::<String>::new(), "a part needs a drawing in tests/drawings");
+    drawings::check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src/figures/parts"));
 }
 
 #[test]
