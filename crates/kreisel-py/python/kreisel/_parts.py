@@ -269,7 +269,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """A rigid body. It needs `mass` and `inertia`, or a `shape` or `shapes` with `density` or `mass`, or is `massless`; `lumps` add to these. Its origin, from which `position`, markers, shapes and lumps count, is the centre of mass of what `mass`, `inertia` and `shape` say; with `shapes` it is where they count from, with `centre-of-mass` where that counts from. Then the marker `origin` stands there, and the centre of mass follows. Sensors of the body show the centre of mass.
+        """A rigid body. It needs `mass` and `inertia`, or a `shape` or `shapes` with `density` or `mass`, or is `massless`; `lumps` add to these. `position`, markers, shapes and lumps count from its origin. With `mass` and `inertia`, or one `shape`, the origin is the centre of mass. With `shapes`, `lumps` or `centre-of-mass` it is the point from which these count: the centre of mass follows, and the marker `origin` stands at the origin. Sensors of the body show the centre of mass.
 
         - `mass` [kg]: Mass.
         - `inertia` [kg*m^2]: Inertia about the centre of mass (without `lumps`) in body axes: xx, yy, zz; or xx, yy, zz, xy, xz, yz (`[2, 3, 4, 0.1, 0, -0.2]`), the last three as in the matrix, so that products of inertia ∫xy dm come with a minus; or the rows of the matrix. That of the shape, filled evenly, if not given.
