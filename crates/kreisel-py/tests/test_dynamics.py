@@ -334,8 +334,16 @@ def test_a_delta_robot_keeps_the_laws_at_crooked_states() -> None:
     ends = [(q + s * step * v + 0.5 * step**2 * a, v + s * step * a) for s in (1, -1)]
     energies = [dynamics.kinetic_energy(x, y) + dynamics.potential_energy(x) for x, y in ends]
     assert (energies[0] - energies[1]) / (2 * step) == pytest.approx(tau @ v, rel=1e-6)
+    # The hands meet where three spheres do: not if the elbows lie on a circle that is larger than they are.
+    far = [1.3, 2.7, -0.5]
+    around = [2 * np.pi * i / 3 for i in range(3)]
+    out = [BASE - PLATE + ARM * np.cos(angle) for angle in far]
+    elbows = [np.array([r * np.cos(a), r * np.sin(a), -ARM * np.sin(angle)]) for r, a, angle in zip(out, around, far)]
+    sides = [elbows[i] - elbows[i - 1] for i in range(3)]
+    lengths = [np.linalg.norm(side) for side in sides]
+    assert np.prod(lengths) / (2 * np.linalg.norm(np.cross(sides[0], sides[1]))) > 2 * ROD
     with pytest.raises(kreisel.ArgumentError, match="cannot reach"):
-        dynamics.mass_matrix([-3.0, 3.0, 1.5])
+        dynamics.mass_matrix(far)
 
 
 def test_wanted_points_and_poses_are_reached() -> None:
