@@ -25,6 +25,9 @@ const TURN: f64 = 1.5;
 /// Largest sum of the angles, in rad, over which turns are counted: some 16 000 turns, a second of work.
 const MAX_ANGLE: f64 = 1e5;
 
+/// The configuration in which a tree would stand if it were moved from one to some values of the coordinates.
+pub(crate) type Carried<'a> = dyn Fn(&[f64], &[f64]) -> Vec<f64> + 'a;
+
 /// How a machine follows some of its coordinates.
 pub(crate) struct Way<'a> {
     /// The machine with one constraint more for each coordinate, which keeps it at zero.
@@ -33,8 +36,8 @@ pub(crate) struct Way<'a> {
     pub first: usize,
     /// Which of the coordinates are angles.
     pub angles: &'a [bool],
-    /// The configuration in which a tree would stand if it were moved from one to some values of the coordinates.
-    pub carried: &'a dyn Fn(&[f64], &[f64]) -> Vec<f64>,
+    /// How a tree would follow.
+    pub carried: &'a Carried<'a>,
 }
 
 /// Why a machine cannot follow.

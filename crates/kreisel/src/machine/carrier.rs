@@ -144,14 +144,14 @@ fn changed(relative: &Pose, coordinate: Coordinate, change: f64) -> Pose {
 }
 
 /// Coordinates that are moved, and the tree along which they move the machine.
-pub(super) struct Carrier {
+pub(super) struct TreeCarrier {
     coordinates: Vec<MeasuredCoordinate>,
     /// The places of those of each joint, by its index in the frames.
     by_joint: Vec<Vec<usize>>,
     tree: SpanningTree,
 }
 
-impl Carrier {
+impl TreeCarrier {
     /// Coordinates by the joints to which they belong.
     pub fn new<'n>(
         frames: &Frames,

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::carrier::{Carrier, poses, write_poses};
+use super::carrier::{TreeCarrier, poses, write_poses};
 use super::entry::MeasuredCoordinate;
 use super::frames::Frames;
 use super::stated_start::JointStart;
@@ -78,7 +78,7 @@ pub(super) struct JointStarts<'a> {
     frames: &'a Frames,
     system: &'a System,
     conditions: Vec<Condition>,
-    carrier: Carrier,
+    carrier: TreeCarrier,
     /// Makes the equations once more, to add conditions.
     again: &'a dyn Fn() -> Result<SystemBuilder, ModelErrors>,
 }
@@ -101,7 +101,7 @@ impl<'a> JointStarts<'a> {
             let measured = MeasuredCoordinate { nodes, offsets, coordinate, rate: false, unit: "" };
             (start.joint.as_str(), measured)
         });
-        let carrier = Carrier::new(frames, system, carried);
+        let carrier = TreeCarrier::new(frames, system, carried);
         Self { frames, system, conditions, carrier, again }
     }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::builder::{MachineBuilder, PartEntry, build};
-use super::carrier::{Carrier, poses, write_poses};
+use super::carrier::{TreeCarrier, poses, write_poses};
 use super::entry::{InputEntry, MeasuredCoordinate};
 use super::{Functions, Machine};
 use crate::constrained::{IndependentRows, Kkt, Redundancy, compliance, implied_positions, independent_rows};
@@ -51,7 +51,7 @@ pub struct LedMachine {
     coordinates: Vec<LedCoordinate>,
     redundancy: Redundancy,
     /// How the machine is moved along the coordinates.
-    carrier: Carrier,
+    carrier: TreeCarrier,
 }
 
 /// Why coordinates cannot be driven.
@@ -144,7 +144,7 @@ pub(crate) fn build_led(
         return Err(LedError::Free { named: list(&coordinates), free, moving });
     }
     let joints = coordinates.iter().map(|led| (led.joint_name(), led.measured));
-    let carrier = Carrier::new(machine.frames(), &machine.system, joints);
+    let carrier = TreeCarrier::new(machine.frames(), &machine.system, joints);
     Ok(LedMachine { machine: Arc::new(machine), system, inputs, coordinates, redundancy, carrier })
 }
 

@@ -163,7 +163,7 @@ impl JointStart {
 }
 
 /// A number of a model and its place.
-type Stated = Option<(f64, Place)>;
+type StatedNumber = Option<(f64, Place)>;
 
 /// Angle and displacement of a screw, each from the other where one is stated.
 fn on_thread(
@@ -172,7 +172,7 @@ fn on_thread(
     starts: &[JointStart],
 ) -> Result<Vec<JointStart>, ModelError> {
     let coordinates = [Coordinate::Angle, Coordinate::Translation(2)];
-    let stated = |part: fn(&JointStart) -> &Stated| {
+    let stated = |part: fn(&JointStart) -> &StatedNumber| {
         coordinates.map(|coordinate| {
             let of = |start: &&JointStart| start.joint == joint.name && start.coordinate == coordinate;
             starts.iter().find(of).and_then(|start| part(start).clone())
@@ -198,7 +198,12 @@ fn on_thread(
 }
 
 /// Angle and displacement of a thread where one of them is stated, or their rates.
-fn both(joint: &str, word: &str, thread: Thread, stated: [Stated; 2]) -> Result<[Stated; 2], ModelError> {
+fn both(
+    joint: &str,
+    word: &str,
+    thread: Thread,
+    stated: [StatedNumber; 2],
+) -> Result<[StatedNumber; 2], ModelError> {
     match stated {
         [None, None] => Ok([None, None]),
         [Some((angle, place)), None] => {

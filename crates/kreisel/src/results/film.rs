@@ -19,7 +19,7 @@ const MAX_FRAMES: usize = 2 * MIN_FRAMES - 1;
 
 /// One drawing.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Frame {
+pub(super) struct FilmFrame {
     /// Its time in s.
     pub time: f64,
     /// The number of its output time.
@@ -33,7 +33,7 @@ pub(super) struct Frame {
 pub(super) struct Film {
     /// One of so many output times is drawn.
     stride: i64,
-    frames: Vec<Frame>,
+    frames: Vec<FilmFrame>,
     /// Drawings that were made, those that were given up included.
     drawn: i64,
 }
@@ -62,15 +62,15 @@ impl Film {
     }
 
     /// Takes a drawing.
-    pub fn push(&mut self, time: f64, record: i64) -> Frame {
-        let frame = Frame { time, record, place: self.drawn };
+    pub fn push(&mut self, time: f64, record: i64) -> FilmFrame {
+        let frame = FilmFrame { time, record, place: self.drawn };
         self.frames.push(frame);
         self.drawn += 1;
         frame
     }
 
     /// All drawings that count, in order.
-    pub fn frames(&self) -> &[Frame] {
+    pub fn frames(&self) -> &[FilmFrame] {
         &self.frames
     }
 
@@ -92,7 +92,7 @@ impl Film {
         let frame = |_| {
             let time = reader.number()?;
             let [record, place] = [reader.whole()?, reader.whole()?].map(u64::cast_signed);
-            Ok(Frame { time, record, place })
+            Ok(FilmFrame { time, record, place })
         };
         let frames = (0..count).map(frame).collect::<Result<_, _>>()?;
         if stride < 1 || drawn < 0 { Err(Damaged) } else { Ok(Self { stride, frames, drawn }) }

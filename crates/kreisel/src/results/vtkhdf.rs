@@ -25,8 +25,8 @@
 //!
 //! The rest of `/VTKHDF` is what the VTKHDF file format 2.0 asks of PolyData that change with time. The shape
 //! of the scene does not change, so all steps share it, and the tables that say so take no room. A file is to
-//! grow with the motion, not with its decoration: drawings have single precision and a limited number (see
-//! [`film`](super::film)), and drawings that were given up leave rows in these tables that no step names.
+//! grow with the motion, not with its decoration: drawings have single precision and a limited number,
+//! and drawings that were given up leave rows in these tables that no step names.
 //! Shapes with many points are drawn as boxes, and beyond that as points. Stretches of a signal, or of
 //! velocities, that are zero throughout take no room.
 //!
@@ -36,7 +36,7 @@
 use super::channel::{self, Channel};
 use super::checksum::ResultFile;
 use super::error::{DAMAGED, WriteError};
-use super::film::{Film, Frame, point_motion};
+use super::film::{Film, FilmFrame, point_motion};
 use super::hdf5::image::{Address, Attribute, ElementType, Image, ImageOffset};
 use super::hdf5::{Hdf5File, TableId, TableShape};
 use super::scene::{Scene, SceneElement};
@@ -247,7 +247,8 @@ impl VtkHdfWriter {
         self.step_count += 1;
         if self.film.wants(record) && self.film.make_room() {
             layout.per_frame().for_each(|table| file.clear(table));
-            self.enter_frames(&self.film.frames().to_vec())?;
+            let frames = self.film.frames().to_vec();
+            self.enter_frames(&frames)?;
         }
         if self.film.wants(record) {
             self.undrawn = None;
@@ -290,7 +291,7 @@ impl VtkHdfWriter {
     }
 
     /// Writes when drawings are and where.
-    fn enter_frames(&mut self, frames: &[Frame]) -> io::Result<()> {
+    fn enter_frames(&mut self, frames: &[FilmFrame]) -> io::Result<()> {
         let (file, layout) = (&mut self.file, &self.layout);
         let point_count = (self.node_count + self.skin.points.len()) as i64;
         for frame in frames {

@@ -19,7 +19,6 @@ use crate::dae::{Dae, Initial, Point, Values, Wanted, ask};
 use crate::kinematics::{Energies, NodeId};
 
 use crate::machine::{InputEntry, LedMachine, Machine, MovingFrame, NamedFrame, UnknownFrame};
-use crate::solve::block::BlockMatrix;
 
 /// A machine whose joints stand and move as the caller says.
 ///
@@ -363,16 +362,10 @@ impl<'d> Evaluator<'d> {
         own.set_states(&values.internal_states, &values.memory);
         own.accelerate(&system, &mut values).map_err(|failure| self.failed(failure))?;
         self.values.acceleration = values.acceleration;
-        Ok(self.coordinate_accelerations(&gradient))
-    }
-
-    /// Accelerations of the coordinates along those of the machine.
-    fn coordinate_accelerations(&self, gradient: &BlockMatrix) -> Vec<f64> {
-        let (system, first) = (self.dynamics.led.system(), self.dynamics.led.first_row());
-        let mut rows = vec![0.0; self.values.multipliers.len()];
-        ask(system, &self.values.point(), Wanted { curvature: Some(&mut rows), ..Wanted::default() });
+        let mut rows = vec![0.0; multipliers.len()];
+        ask(led, &self.values.point(), Wanted { curvature: Some(&mut rows), ..Wanted::default() });
         gradient.multiply_add(1.0, &self.values.acceleration, &mut rows);
-        rows.split_off(first)
+        Ok(rows.split_off(first))
     }
 
     /// The mass matrix in the coordinates.

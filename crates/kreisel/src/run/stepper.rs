@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::advance::{Run, RunEnding, RunError};
 use super::recorder::{NullSink, Recorder};
-use super::turns::Turns;
+use super::turns::TurnCounts;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Control, Dae, Values};
 use crate::integrate::{Interval, Observer, ResumeError, StateError, Statistics, StepError};
@@ -25,7 +25,7 @@ struct Moving<'m> {
     /// Adds up work, losses and full turns; its only record is that of the start.
     recorder: Recorder<'m, NullSink>,
     /// Angles of joints that are not recorded.
-    turns: Turns,
+    turns: TurnCounts,
 }
 
 self_cell!(
@@ -114,12 +114,12 @@ impl Stepper {
             let mut recorder = Recorder::new(machine, Some(f64::INFINITY), NullSink);
             // Sensors read from the start on.
             run.begin(&mut recorder).map_err(RunError::from)?;
-            Ok::<_, RunError>(Moving { run, recorder, turns: Turns::default() })
+            Ok::<_, RunError>(Moving { run, recorder, turns: TurnCounts::default() })
         })?;
         let signals = owned.borrow_owner().signal_ids();
         let (coordinates, angles) = coordinate_sources(owned.borrow_owner(), &signals);
         owned.with_dependent_mut(|machine, moving| {
-            moving.turns = Turns::start(angles, machine.system(), moving.run.integration().values());
+            moving.turns = TurnCounts::start(angles, machine.system(), moving.run.integration().values());
         });
         let choice = owned.with_dependent(|_, moving| moving.run.integration().choice().map(str::to_owned));
         let assumptions = plan.assumptions.iter().cloned().chain(choice).collect();
@@ -498,7 +498,7 @@ fn open_plan(machine: &Machine) -> Result<RunPlan, SettingsError> {
 /// Adds every step and asks whether to go on.
 struct StepObserver<'a, 'm, W> {
     recorder: &'a mut Recorder<'m, NullSink>,
-    turns: &'a mut Turns,
+    turns: &'a mut TurnCounts,
     system: &'a System,
     watch: &'a mut W,
 }

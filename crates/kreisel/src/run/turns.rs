@@ -8,12 +8,12 @@ use crate::system::System;
 
 /// Angles and their values, turns counted from step to step.
 #[derive(Debug, Default)]
-pub(super) struct Turns {
+pub(super) struct TurnCounts {
     angles: Vec<MeasuredCoordinate>,
     values: Vec<f64>,
 }
 
-impl Turns {
+impl TurnCounts {
     /// Angles at a start.
     pub fn start(angles: Vec<MeasuredCoordinate>, system: &System, at: &Values) -> Self {
         let values = angles.iter().map(|angle| value(angle, system, at, 0.0)).collect();
