@@ -251,6 +251,30 @@ pub const ALL: &[Drawing] = &[
         },
     },
     Drawing {
+        kind: "tyre",
+        model: on_slab!(
+            "[[body]]\nname = 'second'\ndensity = 1\nposition = [0, 0, 0.4]\norientation = { z-axis = [-0.3, 1, 0] }\nshapes = [{ kind = 'cylinder', radius = 0.36, length = 0.05 }]\n\
+             velocity = [1, 0, 0]\nangular-velocity = [-0.8, 2.67, 0]\n\
+             [[tyre]]\nname = 'tyre'\nbodies = ['first', 'second']\nradius = 0.36\npoint = [0, 0, 0.05]\nvertical-stiffness = 1e4\nlongitudinal-stiffness = 1000\ncornering-stiffness = 1000\n\
+             [[sensor]]\nname = 'load'\nof = 'tyre'\nquantity = 'load'\n[[sensor]]\nname = 'side'\nof = 'tyre'\nquantity = 'lateral-force'\n\
+             [[sensor]]\nname = 'back'\nof = 'tyre'\nquantity = 'aligning-torque'\n"
+        ),
+        view: [-30.0, 30.0],
+        marks: |stage, pen| {
+            let wheel = stage.body("second");
+            let axis = wheel.rotation * unit(2);
+            let forward = axis.cross(&Vector3::z());
+            let foot = wheel.position - Vector3::new(0.0, 0.0, 0.35);
+            pen.arrow(&wheel.position, &(wheel.position + 0.45 * axis), AXES[2], "wheel-axis");
+            pen.line(&[foot, foot + 0.6 * forward], MEASURE, true);
+            pen.arrow(&foot, &(foot + 0.6 * unit(0)), MEASURE, "velocity");
+            assert!(stage.value("load.load") > 0.0 && stage.value("side.lateral-force") > 0.0);
+            assert!(stage.value("back.aligning-torque") < 0.0);
+            pen.arrow(&foot, &(foot + 0.75 * unit(2)), FORCE, "load");
+            pen.arrow(&foot, &(foot + 0.45 * axis), FORCE, "lateral-force");
+        },
+    },
+    Drawing {
         kind: "contact-group",
         model: on_slab!(
             "[[body]]\nname = 'ball-{i}'\nrepeat = 3\ndensity = 1\nposition = ['-0.3 + 0.26*i', '0.05*i', '0.25 + 0.16*i']\nshape = { kind = 'sphere', radius = 0.15 }\n\

@@ -14,6 +14,7 @@ mod signal;
 mod spring;
 mod state;
 mod state_equations;
+mod tyre;
 
 pub use body::Body;
 pub use bushing::Bushing;
@@ -27,6 +28,7 @@ pub use spring::{CoordinateForce, EndStop, ForceLaw, ForceValue, LinearSpring, R
 
 pub use state::{LocalStateTangent, MAX_MULTIPLIERS, MAX_STATES, StateId};
 pub use state_equations::StateEquations;
+pub use tyre::{Profile, Tyre, TyreData, TyreResult};
 
 use crate::kinematics::Motion;
 use crate::lie::Vector6;

@@ -38,6 +38,7 @@ pub mod simulation;
 pub mod spring;
 pub mod state;
 pub mod table;
+pub mod tyre;
 pub mod velocity_coupling;
 
 pub use reader::{MachineReader, read};
@@ -71,6 +72,7 @@ static FILES: &[&[PartEntry]] = &[
     end_stop::PARTS,
     contact::PARTS,
     contact_group::PARTS,
+    tyre::PARTS,
     lock::PARTS,
     sensor::PARTS,
     event::PARTS,

@@ -96,7 +96,7 @@ fn falls_flat(relative: &Relative, moment: f64) -> Option<String> {
 }
 
 /// The plane's frame in the world of the initial configuration: z along the normal.
-fn plane(reader: &PartReader, side: &Attachment) -> Result<Pose, ModelErrors> {
+pub(super) fn plane(reader: &PartReader, side: &Attachment) -> Result<Pose, ModelErrors> {
     let marker = side.marker.map(|marker| side.body.compose(&marker));
     let position = match (reader.optional_vector3("point")?, marker) {
         (Some(point), _) => placement(reader).transform_point(&point),
@@ -117,9 +117,17 @@ fn plane(reader: &PartReader, side: &Attachment) -> Result<Pose, ModelErrors> {
 
 /// The wheel's frame in the world of the initial configuration: z along a disc's axis.
 fn wheel_frame(reader: &PartReader, wheel: Wheel, side: &Attachment) -> Result<Pose, ModelErrors> {
-    let own = side.body.compose(&side.marker.unwrap_or_default());
     // A sphere has no axis: the key would be unused, and the reader says so.
-    let axis = if wheel == Wheel::Disc { reader.optional_direction("wheel-axis")? } else { None };
+    match wheel {
+        Wheel::Disc => axle(reader, side),
+        Wheel::Sphere => Ok(side.body.compose(&side.marker.unwrap_or_default())),
+    }
+}
+
+/// A frame in the world of the initial configuration at the wheel's centre: z along `wheel-axis`.
+pub(super) fn axle(reader: &PartReader, side: &Attachment) -> Result<Pose, ModelErrors> {
+    let own = side.body.compose(&side.marker.unwrap_or_default());
+    let axis = reader.optional_direction("wheel-axis")?;
     let rotation =
         axis.map_or(own.rotation, |axis| -> UnitQuaternion { placement(reader).rotation * turn_z_to(&axis) });
     Ok(Pose::new(rotation, own.position))

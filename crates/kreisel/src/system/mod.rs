@@ -28,7 +28,7 @@ use smallvec::SmallVec;
 
 use crate::dae::{Couplings, Dae, Equation, Point, Residual, Scales, Shape, TangentWeights, Wanted};
 use crate::element::contact::ContactResult;
-use crate::element::{Element, Forces};
+use crate::element::{Element, Forces, OfferedSignal, TyreResult};
 use crate::joint::{Joint, RowValues};
 use crate::kinematics::{
     Energies, LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, NodeId, NodeMotion, Power,
@@ -368,14 +368,29 @@ impl System {
 
     /// What a contact does; nothing for other elements and where it is switched off.
     pub fn contact(&self, element: usize, at: &Point) -> Option<ContactResult> {
+        self.offered(element, ContactResult::SIGNAL, at, ContactResult::measured)
+    }
+
+    /// What a tyre does, by the index of its element; nothing for other elements and switched-off ones.
+    pub fn tyre(&self, element: usize, at: &Point) -> Option<TyreResult> {
+        self.offered(element, TyreResult::SIGNAL, at, TyreResult::measured)
+    }
+
+    /// What an element measures of a signal that it offers.
+    fn offered<T>(
+        &self,
+        element: usize,
+        wanted: OfferedSignal,
+        at: &Point,
+        measured: impl Fn(&dyn Element, &Motion, usize) -> T,
+    ) -> Option<T> {
         let entry = &self.elements[element];
         if entry.switch.is_some_and(|switch| !self.is_on(switch, at.memory)) {
             return None;
         }
-        let offered = entry.element.facts().signals;
-        let signal = offered.iter().position(|signal| *signal == ContactResult::SIGNAL)?;
+        let signal = entry.element.facts().signals.iter().position(|signal| *signal == wanted)?;
         let element = entry.element.as_ref();
-        Some(self.with_element(entry, at, |motion| ContactResult::measured(element, motion, signal)))
+        Some(self.with_element(entry, at, |motion| measured(element, motion, signal)))
     }
 
     /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t and κ at velocity level.

@@ -30,4 +30,5 @@ mod start;
 mod states;
 mod statics;
 mod system;
+mod tyres;
 mod work;

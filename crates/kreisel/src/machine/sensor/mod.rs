@@ -14,6 +14,7 @@ mod section;
 mod section_force;
 mod state;
 mod table;
+mod tyre;
 mod wrench;
 
 pub use contact::{ContactSensor, GroupSensor};
@@ -26,6 +27,7 @@ pub use frame::{FrameQuantity, FrameSensor};
 pub use momentum::BodyMomentum;
 pub use state::{InputSensor, StateSensor};
 pub use table::{SENSORS, SensorEntry, SensorOf, SensorRequest};
+pub use tyre::TyreSensor;
 pub use wrench::{AppliedPower, AppliedWrench, ConnectionWrench, ForceAlong, Reaction, Sign, WrenchPart};
 
 use std::fmt;
