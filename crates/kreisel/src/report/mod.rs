@@ -43,7 +43,7 @@ fn list(paths: &[PathBuf]) -> String {
 }
 
 /// Why a run cannot be shown.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum ReportError {
     /// A folder without a `run.json` of ours.
@@ -128,3 +128,5 @@ pub enum ReportError {
     #[error(transparent)]
     RecordedMotion(#[from] MotionError),
 }
+
+shown_by_message!(ReportError);
