@@ -10,14 +10,18 @@ pub mod figure;
 pub mod gltf;
 mod motion;
 mod page;
+mod palette;
 mod recording;
 mod shape;
+mod symbol;
 mod thin;
 
 pub use motion::{MotionError, RecordedMotion};
 pub use page::{page, page_of_all};
+pub use palette::{COLOURS, Palette};
 pub use recording::Recording;
-pub use shape::{COLOURS, beam_halves};
+pub use shape::beam_halves;
+pub use symbol::{symbol, symbol_size};
 pub use thin::{Curves, thinned};
 
 use crate::results::ReadError;
