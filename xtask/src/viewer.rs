@@ -214,7 +214,8 @@ fn controller(page: &str) -> Result<String, String> {
     Ok(law)
 }
 
-fn install() -> Result<(), String> {
+/// Packages of the viewer and of its tests, once.
+pub fn install() -> Result<(), String> {
     let [wanted, done] = ["viewer/package-lock.json", "viewer/node_modules/.package-lock.json"];
     let age = |path: &str| fs::metadata(root().join(path)).and_then(|data| data.modified()).ok();
     if age(done).is_some_and(|done| Some(done) >= age(wanted)) {
@@ -232,7 +233,8 @@ fn install() -> Result<(), String> {
     .map(|_| ())
 }
 
-fn install_chromium() -> Result<(), String> {
+/// A browser, if there is none.
+pub fn install_chromium() -> Result<(), String> {
     let places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
     if std::env::var_os("CHROMIUM").is_some() || places.iter().any(|place| Path::new(place).exists()) {
         return Ok(());
