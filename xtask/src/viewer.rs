@@ -100,7 +100,26 @@ pub fn gallery() -> Result<(), String> {
     command.arg("viewer/test/gallery.mjs").arg(&folder).arg(root().join("book/src/figures"));
     output(command.args(GALLERY))?;
     film(&folder)?;
+    sheets(&folder)?;
     tutorials(&folder)
+}
+
+/// Pages of some models, of modes and of a sweep, in three windows, light and dark.
+fn sheets(folder: &Path) -> Result<(), String> {
+    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let (beam, modes, sweep) = ("models/right-angle-beam.toml", path("modes"), path("sweep"));
+    cargo::kreisel(&["modes", beam, "--count", "4", "--out", &modes, "--force", "--quiet"])?;
+    let _ = fs::remove_dir_all(&sweep);
+    let starter = "crates/kreisel-cli/src/command/starter.toml";
+    let asked = ["--vary", "length=0.25:2:8", "--measure", "quarter = first(rod.position.x, 0)", "--quiet"];
+    cargo::kreisel(&[&["sweep", starter, "--out", &sweep], &asked[..]].concat())?;
+    let mut photograph = Command::new("node");
+    photograph.arg("viewer/test/sheets.mjs").arg(root().join("book/src/figures"));
+    for name in ["heavy-top", "four-bar", "stewart-platform"] {
+        photograph.arg(format!("{name}={}/report.html", path(name)));
+    }
+    photograph.args([format!("modes={modes}/modes.html"), format!("sweep={sweep}/sweep.html")]);
+    output(&mut photograph).map(|_| ())
 }
 
 /// The moving picture of the README.
