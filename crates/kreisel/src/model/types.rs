@@ -85,7 +85,7 @@ pub(crate) const UNIT: ValueType = ValueType {
     doc: "Numbers are in SI units (m, kg, s, N, rad) where none is given. Units are multiplied by `*`, divided by `/`, raised by `^`, and grouped by parentheses: `N*s/m`, `kg/(m*s^2)`. A unit that does not fit its key is a mistake.",
     part: "body",
     example: r#"position = ["30 cm", "12 in", "1 ft"]
-velocity = ["3.6 km/(60 min)", 0, 0]
+velocity = ["2 km/min", 0, 0]
 angular-velocity = [0, "1500 rpm", "90 deg/s"]"#,
 };
 
