@@ -64,7 +64,9 @@ fn the_gallery_shows_every_model() {
     let mut table = "| | model | what it is |\n|---|---|---|\n".to_owned();
     for model in MODELS {
         let name = model.name;
-        let picture = format!("<img src=\"gallery/{name}.png\" width=\"180\" style=\"min-width: 110px\" alt=\"{name}\">");
+        let picture = format!(
+            "<img src=\"gallery/{name}.png\" width=\"180\" style=\"min-width: 110px\" alt=\"{name}\">"
+        );
         let link = format!("<a href=\"gallery/{name}.html\">{picture}</a>");
         let _ = writeln!(table, "| {link} | `{name}` | {} |", model.title());
     }
