@@ -283,7 +283,7 @@ impl StaticReport {
     /// The forces and torques of a joint, 0 where they are round-off beside those of others.
     fn words(&self, Reaction { joint, force, torque }: &Reaction) -> String {
         let largest = |part: fn(&Reaction) -> &[f64; 3]| {
-            self.reactions.iter().flat_map(|one| part(one)).fold(0.0_f64, |most, x| most.max(x.abs()))
+            self.reactions.iter().flat_map(part).fold(0.0_f64, |most, x| most.max(x.abs()))
         };
         let (forces, torques) = (largest(|one| &one.force), largest(|one| &one.torque));
         let triple = |v: &[f64; 3], beside: f64| v.map(|x| rounded(x, beside)).join(", ");

@@ -1,5 +1,7 @@
 //! Errors as `?` in `main` prints them: their message and not their fields.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use kreisel::integrate::StartError;
 use kreisel::report::ReportError;
 use kreisel::results::{ReadError, WriteError};
