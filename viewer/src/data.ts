@@ -104,6 +104,8 @@ export interface RunData {
   settings: Record<string, unknown> | null;
   statistics: Record<string, unknown> | null;
   warnings: string[];
+  /** The warnings as data; those with `doubt` cast doubt on the result. */
+  notes?: { kind: string; text: string; doubt?: boolean }[];
   assumptions: string[];
   files: string[];
 }
@@ -136,6 +138,8 @@ interface RawData {
   format: number;
   run: RunData;
   scene: SceneData;
+  /** The colour of each body. */
+  colours: string[];
   /** What results stand over, if not over the time. */
   over?: string;
   /** What the first of several runs is called, and the others. */
@@ -203,6 +207,7 @@ export class Recording {
   /** What all signals stand over, if it is not the time; times are numbers of points then. */
   readonly over: Signal | undefined;
   readonly scene: SceneData;
+  readonly colours: string[];
   readonly groups: Group[];
   readonly signals = new Map<string, Signal>();
   readonly frameTimes: Float64Array;
@@ -214,6 +219,7 @@ export class Recording {
   constructor(raw: RawData) {
     this.run = raw.run;
     this.scene = raw.scene;
+    this.colours = raw.colours;
     this.recordCount = raw["record-count"];
     this.frameTimes = new Float64Array(bytes(raw.frames.times));
     this.poses = new Float32Array(bytes(raw.frames.poses));

@@ -1,7 +1,5 @@
 // Parts that were counted out by one `repeat`: names with a common stem and a number.
 
-import { COLOURS } from "./shapes";
-
 /** Fewer are listed one by one. */
 const FEWEST = 3;
 
@@ -29,15 +27,4 @@ export function families(names: string[]): Map<string, string[]> {
 export function familyName(members: string[]): string {
   const last = members[members.length - 1];
   return `${members[0]} … ${/(\d+)$/.exec(last)?.[1] ?? last}`;
-}
-
-/** A colour for each body; those of a family share theirs. */
-export function bodyColours(names: string[]): string[] {
-  const known = families(names);
-  const colours = new Map<string, string>();
-  return names.map((name) => {
-    const first = known.get(name)?.[0] ?? name;
-    if (!colours.has(first)) colours.set(first, COLOURS[colours.size % COLOURS.length]);
-    return colours.get(first)!;
-  });
 }

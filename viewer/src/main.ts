@@ -1,6 +1,7 @@
 // Puts the page together.
 
 import "./style.css";
+import { badge, verdict } from "./badge";
 import { Clock } from "./clock";
 import { Recording, written } from "./data";
 import { el, icon, prose } from "./dom";
@@ -15,8 +16,6 @@ const recording = Recording.read();
 const clock = new Clock(recording.start, recording.end, recording.frameTimes);
 const app = document.getElementById("app")!;
 
-const STATUS: Record<string, string> = { done: "done", interrupted: "interrupted", failed: "failed", running: "not ended" };
-
 function header(): HTMLElement {
   const { run, scene } = recording;
   const model = recording.modelFile;
@@ -25,12 +24,11 @@ function header(): HTMLElement {
     el("div", { class: "words" },
       el("h1", { title: scene.title || model }, ...prose(scene.title || model)),
       el("p", { class: "sub" },
-        el("span", { class: `chip ${run.status}` }, STATUS[run.status] ?? run.status),
-        run.verdict === "doubtful" ? el("a", { class: "chip warned", href: "#facts", title: "Something casts doubt on the result: see the warnings" }, "doubtful") : null,
-        run.warnings.length > 0 ? el("a", { class: "chip warned", href: "#facts" }, run.warnings.length === 1 ? "1 warning" : `${run.warnings.length} warnings`) : null,
+        badge(run),
+        run.warnings.length > 0 ? el("a", { class: "warned", href: "#facts" }, run.warnings.length === 1 ? "1 warning" : `${run.warnings.length} warnings`) : null,
         el("span", {}, model), el("span", {}, extent()),
         ...recording.others.map(({ name, run: other }, index) => el("span", { class: "run" }, el("i", { class: `swatch r${index + 1}` }), name,
-          other.status !== "done" ? `, ${STATUS[other.status] ?? other.status}` : other.verdict === "doubtful" ? ", doubtful" : "")),
+          `, ${verdict(other)}`)),
         el("span", {}, `Kreisel ${run.version}`))),
     theme);
 }

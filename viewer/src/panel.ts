@@ -5,7 +5,7 @@ import type { Recording, Signal } from "./data";
 import { NONE, placeOf, unitText, written } from "./data";
 import { el, prose } from "./dom";
 import { largestOf, ZERO } from "./specs";
-import { bodyColours, families, familyName } from "./families";
+import { families, familyName } from "./families";
 import type { Stage } from "./stage";
 
 interface Part {
@@ -151,11 +151,10 @@ function swatch({ colour }: Part): HTMLElement {
 
 function partsOf(recording: Recording): Part[] {
   const { scene } = recording;
-  const colours = bodyColours(scene.bodies.map((body) => body.name));
   const nameOf = (node: number | null): string => (node === null ? "ground" : scene.nodes[node].name);
   return [
     ...scene.bodies.map((body, index) => ({
-      name: body.name, kind: "body", colour: colours[index], node: body.node,
+      name: body.name, kind: "body", colour: recording.colours[index], node: body.node,
       facts: [["mass", `${written(body.mass)} kg`], ...(body.shapes.some((shape) => shape.made_up) ? [["shape", "made up from its inertia"]] : [])] as [string, string][],
     })),
     ...scene.beams.map((beam) => ({

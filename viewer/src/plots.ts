@@ -1,9 +1,10 @@
 // All plots: folded by section, linked to the time, zoomed together; and those of the reader's own choice.
 
+import { doubts } from "./badge";
 import "uplot/dist/uPlot.min.css";
 import type { Clock } from "./clock";
 import type { Recording, Signal } from "./data";
-import { el } from "./dom";
+import { el, prose } from "./dom";
 import { families, familyName } from "./families";
 import { evaluate, FormulaError } from "./formula";
 import { nearest } from "./nearest";
@@ -71,8 +72,11 @@ export class Plots implements Host {
         const fold = this.fold(grid, "Zero throughout", zeros.length);
         fold.append(...zeros.map((spec) => this.card(spec)));
       }
-      box.append(el("details", { class: "plot-section", "data-section": title, open: title !== "Quality" },
-        el("summary", { class: "section-title" }, title, el("small", {}, title === "Quality" ? quality(this.recording) : "")), grid));
+      const isQuality = title === "Quality";
+      const reasons = isQuality ? doubts(this.recording.run).map(({ text }) => el("li", {}, ...prose(text))) : [];
+      box.append(el("details", { class: "plot-section", "data-section": title, id: isQuality ? "quality" : undefined, open: !isQuality },
+        el("summary", { class: "section-title" }, title, el("small", {}, isQuality ? quality(this.recording) : "")),
+        reasons.length > 0 && el("ul", { class: "doubts" }, ...reasons), grid));
     }
   }
 

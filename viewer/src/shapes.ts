@@ -3,8 +3,6 @@
 import * as three from "three";
 import type { Frame, Geometry } from "./data";
 
-export const COLOURS = ["#4a86dd", "#e98a3c", "#3aa981", "#cb6192", "#d8ab2e", "#57b5dc", "#9277d6", "#8794a3"];
-
 export function applyFrame(object: three.Object3D, frame: Frame): void {
   object.position.set(...frame.position);
   const [w, x, y, z] = frame.rotation;

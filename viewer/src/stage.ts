@@ -9,8 +9,7 @@ import { BeamMesh } from "./beam";
 import type { Frame, Joint, Recording, Signal, Surface } from "./data";
 import { placeOf } from "./data";
 import { el } from "./dom";
-import { bodyColours } from "./families";
-import { applyFrame, Arrow, coil, COLOURS, geometryOf, jointSymbol } from "./shapes";
+import { applyFrame, Arrow, coil, geometryOf, jointSymbol } from "./shapes";
 
 export type Layer = "joints" | "reactions" | "forces" | "trails" | "names" | "grid";
 
@@ -83,7 +82,7 @@ export class Stage {
   private pointer: three.Vector2 | null = null;
 
   constructor(readonly recording: Recording, readonly box: HTMLElement) {
-    this.colours = bodyColours(recording.scene.bodies.map((body) => body.name));
+    this.colours = recording.colours;
     this.canvas = el("canvas", { tabindex: "0", role: "img", id: "canvas", "aria-label": this.description() });
     box.append(this.canvas, this.labelBox, this.tip);
     this.renderer = new three.WebGLRenderer({ canvas: this.canvas, antialias: true, preserveDrawingBuffer: true });
@@ -431,7 +430,7 @@ export class Stage {
       this.trails.delete(point.name);
     } else if (!known && wanted && this.recording.frameTimes.length > 1) {
       const body = this.recording.scene.bodies.findIndex((candidate) => candidate.node === point.node);
-      const colour = this.colours[body] ?? COLOURS[0];
+      const colour = this.colours[body] ?? "#4a86dd";
       const geometry = new LineGeometry();
       geometry.setPositions(this.path(point).flatMap((place) => place.toArray()));
       const line = (width: number, opacity: number, shape: LineGeometry): Line2 =>

@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import validator from "gltf-validator";
 import { launch, open } from "./chromium.mjs";
+import { checkBadge } from "./badge.mjs";
 import { checkLayout, checkOpening, checkOrder } from "./layout.mjs";
 import { checkColours, checkScene, checkShadows, checkSizes, checkSurfaces, checkTexts } from "./picture.mjs";
 import { checkModes } from "./modes.mjs";
@@ -212,6 +213,7 @@ try {
   await test("the keyboard steps and plays, every control has a name, curves are saved", () => checkKeyboard(browser, models[0]));
   for (const name of models) await test(`machine, player and two plots of ${name} are in sight`, () => checkLayout(browser, folder, name));
   await test("sensors come first, quality last and folded, repeated parts together", () => checkOrder(browser, folder, "stewart-platform"));
+  await test("the verdict is the badge, and quality is behind it", () => checkBadge(browser, folder, "heavy-top"));
   await test("it plays on opening, unless less motion is asked for", () => checkOpening(browser, folder, models[0]));
   await test("three signals in one plot follow the pointer, an unknown one is answered", () => checkCompare(browser, folder, "heavy-top"));
   await test("plots have numbers, spectra, arithmetic and signals over signals", () => checkNumbers(browser, folder, "heavy-top"));

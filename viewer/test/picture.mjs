@@ -99,7 +99,7 @@ export async function checkShadows(browser, folder) {
 }
 
 /** A page with other data than its run left. */
-function changed(folder, name, change) {
+export function changed(folder, name, change) {
   const page = readFileSync(join(folder, name, "report.html"), "utf8");
   const [before, rest] = page.split('<script type="application/json" id="data">');
   const end = rest.indexOf("</script>");
@@ -141,7 +141,7 @@ export async function checkTexts(browser, folder) {
   assert(text.includes("leg leg-0 of stewart-platform.toml moves at 3 m/s") && text.includes("leg.stl has no inside"));
   assert(!/undefined|NaN/.test(text), "a fact without a value");
   assert((await shown.$$eval(".about code", (all) => all.map((one) => one.textContent))).includes("table.position"));
-  assert.match(await shown.textContent(".chip.warned"), /2 warnings/);
+  assert.match(await shown.textContent("a.warned"), /2 warnings/);
   assert.deepEqual(problems, []);
   await close();
 }

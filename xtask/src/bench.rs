@@ -8,7 +8,7 @@
 mod precision;
 
 use crate::python::{environment, output};
-use crate::{root, say};
+use crate::{chart, root, say};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -102,6 +102,11 @@ fn measure(request: Request) -> Result<(), String> {
     if !request.quick {
         precision::measure(&python)?;
     }
+    // Of the table that is kept, which takes over what was printed.
+    chart::draw()?;
+    say(
+        "the README's chart is drawn from the table in benches/README.md; take over the numbers above and draw it by `cargo xtask chart`\n",
+    );
     match request.json {
         None => Ok(()),
         Some(path) => std::fs::write(&path, json(&rows)).map_err(|e| format!("{}: {e}", path.display())),

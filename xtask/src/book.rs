@@ -1,8 +1,65 @@
 //! Checks the book without building it: every page is in the summary, every link leads somewhere, and code
-//! comes from files that are compiled.
+//! comes from files that are compiled. Then builds it and looks at it in a browser.
 
+use crate::python::{output, output_in};
+use crate::{cargo, root, say, viewer};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The mdBook that builds the book; without what serves and searches it, which takes longer to build.
+const MDBOOK: &str = "0.5.4";
+
+/// Builds the book into `target/book` and opens every page in Chromium.
+pub fn look() -> Result<(), String> {
+    viewer::install()?;
+    viewer::install_chromium()?;
+    let (tool, built) = (mdbook()?, cargo::target().join("book"));
+    let _ = fs::remove_dir_all(&built);
+    output(Command::new(tool).arg("build").arg(root().join("book")).arg("--dest-dir").arg(&built))?;
+    live_pages(&built.join("gallery"))?;
+    say(&output(Command::new("node").arg("viewer/test/book.mjs").arg(&built))?);
+    Ok(())
+}
+
+/// Runs every model that comes with the program: its page, and a small picture that leads there.
+fn live_pages(pages: &Path) -> Result<(), String> {
+    cargo::kreisel(&["--version"])?;
+    let program = cargo::target().join("debug/kreisel");
+    let program = program.canonicalize().map_err(|error| format!("{}: {error}", program.display()))?;
+    let work = cargo::target().join("gallery-pages");
+    let _ = fs::remove_dir_all(&work);
+    for folder in [&work, pages] {
+        fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    let kreisel = |words: &[&str]| output_in(Command::new(&program).args(words), &work);
+    let list = kreisel(&["new", "--list"])?;
+    for name in list.lines().filter_map(|line| line.split_whitespace().next()) {
+        let (file, results) = (format!("{name}.toml"), format!("results/{name}"));
+        kreisel(&["new", name, "--like", name])?;
+        kreisel(&["run", &file, "--quiet"])?;
+        let picture = pages.join(format!("{name}.png"));
+        kreisel(&["render", &results, "-o", &picture.to_string_lossy(), "--size", "180,120"])?;
+        let page = pages.join(format!("{name}.html"));
+        fs::copy(work.join(&results).join("report.html"), &page)
+            .map_err(|error| format!("{}: {error}", page.display()))?;
+    }
+    Ok(())
+}
+
+/// The program that builds the book, which is built once.
+fn mdbook() -> Result<PathBuf, String> {
+    let tools = cargo::target().join("tools");
+    let program = tools.join("bin").join(if cfg!(windows) { "mdbook.exe" } else { "mdbook" });
+    let found = output(Command::new(&program).arg("--version")).unwrap_or_default();
+    if found.trim() != format!("mdbook v{MDBOOK}") {
+        say(&format!("installing mdbook {MDBOOK}\n"));
+        let tools = tools.to_string_lossy();
+        let place = ["--root", &tools, "--locked", "--no-default-features", "--force"];
+        cargo::run(&[&["install", "mdbook", "--version", MDBOOK], &place[..]].concat())?;
+    }
+    Ok(program)
+}
 
 /// Checks the book in `folder`; the error lists everything that is wrong.
 pub fn check(folder: &Path) -> Result<(), String> {

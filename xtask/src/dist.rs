@@ -28,6 +28,10 @@ pub fn run() -> Result<(), String> {
     Ok(())
 }
 
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// Makes the archive and goes the way of a new user with it, in a shell that has no Rust.
 pub fn check() -> Result<(), String> {
     check_crates()?;
@@ -42,7 +46,10 @@ pub fn check() -> Result<(), String> {
     let size = fs::metadata(&program).map_err(failed(&program))?.len();
     let steps: [&[&str]; 4] =
         [&["--version"], &["new", "top", "--like", "heavy-top"], &["run", "top.toml"], &["view"]];
+    let mut transcript =
+        format!("$ tar -xf {}   # {:.2} s\n", name_of(&archive.path), began.elapsed().as_secs_f64());
     for step in steps {
+        let started = Instant::now();
         let path = if cfg!(windows) { "C:\\Windows\\System32" } else { "/usr/bin:/bin" };
         let mut command = Command::new(&program);
         command.args(step).current_dir(&place).env("PATH", path).env("BROWSER", "true");
@@ -50,8 +57,14 @@ pub fn check() -> Result<(), String> {
         if !output.status.success() {
             return Err(format!("kreisel {}: {}", step.join(" "), String::from_utf8_lossy(&output.stderr)));
         }
+        let _ =
+            writeln!(transcript, "$ kreisel {}   # {:.2} s", step.join(" "), started.elapsed().as_secs_f64());
+        for said in [&output.stdout, &output.stderr] {
+            transcript += &String::from_utf8_lossy(said);
+        }
     }
     let way = began.elapsed();
+    say(&transcript);
     say(&format!(
         "the command has {:.1} MB; from the archive to the first page {:.1} s\n",
         size as f64 / 1e6,

@@ -26,7 +26,7 @@ pub fn output(command: &mut Command) -> Result<String, String> {
 }
 
 /// What a command prints in a folder. Some programs say what is wrong on standard output.
-fn output_in(command: &mut Command, folder: &Path) -> Result<String, String> {
+pub fn output_in(command: &mut Command, folder: &Path) -> Result<String, String> {
     let name = format!("{:?}", command.get_program());
     let output =
         command.current_dir(folder).output().map_err(|error| format!("{name} did not start: {error}"))?;

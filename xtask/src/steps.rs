@@ -26,6 +26,7 @@ const STEPS: &[Step] = &[
         cargo::run_with(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])
     }),
     step("book", "the book's links and included code exist", || book::check(&root().join("book"))),
+    step("pages", "mdBook builds the book, and every page of it opens in Chromium", book::look),
     step("viewer", "the committed page is what viewer/ builds", viewer::check),
     step("browser", "pages of models work in Chromium, and animations are valid glTF", viewer::browse),
     step("read-back", "result files open in VTK, h5py and NumPy", || {

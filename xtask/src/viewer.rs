@@ -100,7 +100,26 @@ pub fn gallery() -> Result<(), String> {
     command.arg("viewer/test/gallery.mjs").arg(&folder).arg(root().join("book/src/figures"));
     output(command.args(GALLERY))?;
     film(&folder)?;
+    sheets(&folder)?;
     tutorials(&folder)
+}
+
+/// Pages of some models, of modes and of a sweep, in three windows, light and dark.
+fn sheets(folder: &Path) -> Result<(), String> {
+    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let (beam, modes, sweep) = ("models/right-angle-beam.toml", path("modes"), path("sweep"));
+    cargo::kreisel(&["modes", beam, "--count", "4", "--out", &modes, "--force", "--quiet"])?;
+    let _ = fs::remove_dir_all(&sweep);
+    let starter = "crates/kreisel-cli/src/command/starter.toml";
+    let asked = ["--vary", "length=0.25:2:8", "--measure", "quarter = first(rod.position.x, 0)", "--quiet"];
+    cargo::kreisel(&[&["sweep", starter, "--out", &sweep], &asked[..]].concat())?;
+    let mut photograph = Command::new("node");
+    photograph.arg("viewer/test/sheets.mjs").arg(root().join("book/src/figures"));
+    for name in ["heavy-top", "four-bar", "stewart-platform"] {
+        photograph.arg(format!("{name}={}/report.html", path(name)));
+    }
+    photograph.args([format!("modes={modes}/modes.html"), format!("sweep={sweep}/sweep.html")]);
+    output(&mut photograph).map(|_| ())
 }
 
 /// The moving picture of the README.
@@ -214,7 +233,8 @@ fn controller(page: &str) -> Result<String, String> {
     Ok(law)
 }
 
-fn install() -> Result<(), String> {
+/// Packages of the viewer and of its tests, once.
+pub fn install() -> Result<(), String> {
     let [wanted, done] = ["viewer/package-lock.json", "viewer/node_modules/.package-lock.json"];
     let age = |path: &str| fs::metadata(root().join(path)).and_then(|data| data.modified()).ok();
     if age(done).is_some_and(|done| Some(done) >= age(wanted)) {
@@ -232,7 +252,8 @@ fn install() -> Result<(), String> {
     .map(|_| ())
 }
 
-fn install_chromium() -> Result<(), String> {
+/// A browser, if there is none.
+pub fn install_chromium() -> Result<(), String> {
     let places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
     if std::env::var_os("CHROMIUM").is_some() || places.iter().any(|place| Path::new(place).exists()) {
         return Ok(());

@@ -1,4 +1,5 @@
-//! The models of `models/`, which the program carries with it.
+//! The models of `models/`, and those of `validation/` that the book teaches with, which the program carries
+//! with it.
 
 /// A model that comes with the program.
 #[derive(Clone, Copy, Debug)]
@@ -17,12 +18,18 @@ impl ShippedModel {
 }
 
 macro_rules! shipped {
-    ($($name:literal)*) => {
+    ($($name:literal $(of $folder:literal)?)*) => {
         /// All of them, by name.
-        pub const MODELS: &[ShippedModel] = &[$(ShippedModel {
-            name: $name,
-            text: include_str!(concat!("../../../models/", $name, ".toml")),
-        }),*];
+        pub const MODELS: &[ShippedModel] = &[$(ShippedModel { name: $name, text: text!($name $($folder)?) }),*];
+    };
+}
+
+macro_rules! text {
+    ($name:literal) => {
+        include_str!(concat!("../../../models/", $name, ".toml"))
+    };
+    ($name:literal $folder:literal) => {
+        include_str!(concat!("../../../", $folder, "/", $name, ".toml"))
     };
 }
 
@@ -62,6 +69,7 @@ shipped! {
     "right-angle-beam"
     "robot-arm"
     "rolling-disc"
+    "rotor" of "validation/ross"
     "screw-press"
     "settling-balls"
     "slider-crank-spatial"
@@ -85,6 +93,7 @@ mod tests {
         let models = paths.filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
         let mut names: Vec<String> =
             models.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+        names.push("rotor".to_owned());
         names.sort();
         assert_eq!(MODELS.iter().map(|model| model.name).collect::<Vec<_>>(), names);
     }

@@ -60,9 +60,15 @@ fn the_book_lists_every_experiment() {
 
 #[test]
 fn the_gallery_shows_every_model() {
-    let mut table = "| model | what it is |\n|---|---|\n".to_owned();
+    // Pages and pictures are made where the book is built.
+    let mut table = "| | model | what it is |\n|---|---|---|\n".to_owned();
     for model in MODELS {
-        let _ = writeln!(table, "| `{}` | {} |", model.name, model.title());
+        let name = model.name;
+        let picture = format!(
+            "<img src=\"gallery/{name}.png\" width=\"180\" style=\"min-width: 110px\" alt=\"{name}\">"
+        );
+        let link = format!("<a href=\"gallery/{name}.html\">{picture}</a>");
+        let _ = writeln!(table, "| {link} | `{name}` | {} |", model.title());
     }
     assert_fresh("gallery.md", "gallery", &table);
 }
@@ -142,7 +148,7 @@ fn the_book_lists_every_flag_of_a_setting() {
 fn the_book_shows_how_round_off_depends_on_the_step() {
     let fresh = step_sizes_table().unwrap();
     // Rounding differs from processor to processor.
-    assert_fresh_by("scaling.md", "step sizes", &fresh, |part| assert_near(part, &fresh, 30.0));
+    assert_fresh_by("tables.md", "step sizes", &fresh, |part| assert_near(part, &fresh, 30.0));
 }
 
 /// Compares two tables of Kreisel beside others: our numbers may differ by a tenth of the tolerance of their

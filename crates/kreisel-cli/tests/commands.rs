@@ -89,7 +89,31 @@ fn run_all(page: &str, lines: &[String]) {
         let [said, printed] = [&output.stderr, &output.stdout].map(|text| String::from_utf8_lossy(text));
         assert!(output.status.success(), "{page}: {line}\n{printed}{said}");
         assert!(!said.contains("is the same in all runs"), "{page}: {line} shows nothing\n{said}");
+        let picture = line.split_whitespace().find(|word| word.ends_with(".svg"));
+        if let Some(picture) = picture.filter(|_| line.starts_with("kreisel plot")) {
+            let svg = fs::read_to_string(folder.path().join(picture)).unwrap();
+            assert!(height_of_curves(&svg) > 50.0, "{page}: {line} draws flat lines");
+        }
     }
+}
+
+/// How high the highest curve of a plot is, in pixels.
+fn height_of_curves(svg: &str) -> f64 {
+    let curves = svg
+        .split("<path d=\"")
+        .skip(1)
+        .filter(|rest| rest.split_once('>').is_some_and(|(path, _)| path.contains("stroke-width=\"1.6\"")));
+    let heights = curves.map(|curve| {
+        let path = curve.split('"').next().unwrap();
+        let numbers = path.split(|letter: char| !letter.is_ascii_digit() && !matches!(letter, '.' | '-'));
+        let numbers: Vec<f64> =
+            numbers.filter(|word| !word.is_empty()).map(|word| word.parse().unwrap()).collect();
+        let heights = numbers.chunks(2).map(|point| point[1]);
+        let (low, high) =
+            heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
+        high - low
+    });
+    heights.fold(0.0, f64::max)
 }
 
 /// Lines of blocks of shell commands that call the program.

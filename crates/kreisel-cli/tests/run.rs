@@ -386,6 +386,39 @@ fn a_new_model_runs_as_it_is_and_is_never_overwritten() {
 }
 
 #[test]
+fn a_model_that_is_not_there_is_one_line_with_the_nearest_name() {
+    let folder = TempDir::new().unwrap();
+    assert_eq!(kreisel(folder.path(), &["new", "swing"]).status.code(), Some(0));
+    for (asked, line) in [
+        ("swing", "error: there is no file `swing`; did you mean `swing.toml`?\n"),
+        ("sving.toml", "error: there is no file `sving.toml`; did you mean `swing.toml`?\n"),
+        ("none/of/this.toml", "error: there is no file `none/of/this.toml`\n"),
+    ] {
+        let output = kreisel(folder.path(), &["run", asked]);
+        assert_eq!((output.status.code(), stderr(&output)), (Some(2), line));
+    }
+}
+
+#[test]
+fn a_new_model_has_its_schema_in_its_first_line_and_beside_it() {
+    let folder = TempDir::new().unwrap();
+    for arguments in [&["new", "swing"][..], &["new", "linkage", "--like", "four-bar"]] {
+        let output = kreisel(folder.path(), arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let text = fs::read_to_string(folder.path().join(arguments[1]).with_extension("toml")).unwrap();
+        let schema = text.lines().next().unwrap().strip_prefix("#:schema ").unwrap();
+        let schema = json(folder.path().join(schema));
+        assert!(schema["properties"]["body"].is_object());
+    }
+    let output = kreisel(folder.path(), &["new", "other", "--like", "four-baar"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("did you mean `four-bar`?"), "{}", stderr(&output));
+    assert!(!folder.path().join("other.toml").exists());
+    let listed = kreisel(folder.path(), &["new", "--list"]);
+    assert!(stdout(&listed).lines().any(|line| line.starts_with("four-bar ") && line.len() > 30));
+}
+
+#[test]
 fn check_explains_a_model_without_running_it() {
     let folder = TempDir::new().unwrap();
     let output = kreisel(folder.path(), &["check", &heavy_top()]);

@@ -21,5 +21,5 @@ def test_the_command_runs_a_model(tmp_path: Path) -> None:
 def test_exit_codes_are_those_of_the_command(tmp_path: Path) -> None:
     missing = run(tmp_path, "run", "nothing.toml")
     assert missing.returncode == 2
-    assert "there is no such file" in missing.stderr
+    assert "there is no file" in missing.stderr
     assert run(tmp_path, "--version").stdout.startswith("kreisel ")

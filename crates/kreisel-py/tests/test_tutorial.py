@@ -49,3 +49,19 @@ def test_the_controller_of_the_crane_brings_its_load_there(tmp_path: Path, monke
     # of the page does: `crane_by_hand` in crates/kreisel/tests/doors/tutorials.rs.
     assert places[5.0] == pytest.approx(4.2479, abs=1e-3)
     assert places[7.0] == pytest.approx(4.8386, abs=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::kreisel.ModelWarning")
+def test_the_lines_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = BOOK.parents[1]
+    code = (root / "README.md").read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    model = root / "models" / "four-bar.toml"
+    # As `kreisel new linkage --like four-bar` writes it.
+    (tmp_path / "linkage.toml").write_text(model.read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, Any] = {"__name__": "readme"}
+    exec(compile(code, "the README", "exec"), space)
+    result = space["result"]
+    torque = result["motor.torque.z"]
+    assert result.verdict == "good"
+    assert float(torque.max() - torque.min()) > 0.1

@@ -84,6 +84,121 @@
 //! assert!((fall.last().ok_or("no output")? + 0.5 * 9.80665).abs() < 1e-9);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! An equilibrium, and how the machine moves about it:
+//!
+//! ```
+//! use kreisel::machine::Machine;
+//! use kreisel::modes::ModeSettings;
+//! use kreisel::run::About;
+//!
+//! let model = r#"
+//!     [[body]]
+//!     name = "bob"
+//!     mass = 2
+//!     inertia = [0.01, 0.03, 0.01]
+//!     position = [0, 0, -0.5]
+//!
+//!     [[revolute]]
+//!     name = "hinge"
+//!     bodies = ["ground", "bob"]
+//!     point = [0, 0, 0]
+//!     axis = [0, 1, 0]
+//! "#;
+//! let machine = Machine::from_text("pendulum.toml", model)?;
+//! machine.equilibrium()?;
+//! let modes = machine.linearize(About::Static)?.modes(ModeSettings { count: 1 })?;
+//! // m g l = (I + m l²) ω²
+//! let omega = (2.0 * 9.80665 * 0.5 / (0.03 + 2.0 * 0.25_f64)).sqrt();
+//! assert!((modes.modes[0].frequency() - omega / (2.0 * std::f64::consts::PI)).abs() < 1e-9);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Step by step, with an input of one's own:
+//!
+//! ```
+//! use kreisel::machine::Machine;
+//! use kreisel::run::Stepper;
+//! use std::sync::Arc;
+//!
+//! let model = r#"
+//!     [simulation]
+//!     end-time = 2
+//!     step = 0.01
+//!     [gravity]
+//!     acceleration = [0, 0, 0]
+//!     [[input]]
+//!     name = "push"
+//!     [[body]]
+//!     name = "cart"
+//!     mass = 2
+//!     inertia = [1, 1, 1]
+//!     [[force]]
+//!     name = "engine"
+//!     body = "cart"
+//!     force = ["push", 0, 0]
+//! "#;
+//! let mut stepper = Stepper::start(Arc::new(Machine::from_text("cart.toml", model)?))?;
+//! let push = stepper.input("push").ok_or("no such input")?;
+//! let place = stepper.signal("cart.position.x").ok_or("no such signal")?;
+//! stepper.set_input(push, 4.0);
+//! stepper.advance_to(1.0, |_time| true);
+//! // a t²/2 with a = 4 N / 2 kg
+//! assert!((stepper.value(place) - 1.0).abs() < 1e-9);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The files of `kreisel run`, and whether the result can be trusted:
+//!
+//! ```
+//! use kreisel::results::Verdict;
+//! use kreisel::run::Job;
+//!
+//! let text = "[simulation]\nend-time = 1\nstep = 0.01\n[[point-mass]]\nname = 'ball'\nmass = 1\n";
+//! # let folder = std::env::temp_dir().join(format!("kreisel-tour-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder)?;
+//! let file = folder.join("ball.toml");
+//! std::fs::write(&file, text)?;
+//! let machine = kreisel::read(&file)?;
+//! let model = machine.sources().first().cloned().ok_or("no file")?;
+//! let outcome = Job::new(&machine, &machine.plan()?).model(model).run_into(&folder.join("results"))?;
+//! assert!(outcome.summary.verdict == Some(Verdict::Good));
+//! assert!(folder.join("results/trajectory.csv").exists());
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Many parameters, and a number of each run:
+//!
+//! ```
+//! use kreisel::model::Document;
+//! use kreisel::part::{self, MachineReader};
+//! use kreisel::sweep::{Request, Sampling, Study};
+//! use std::sync::atomic::AtomicBool;
+//!
+//! let text = "[parameters]\nspeed = 1\n[simulation]\nend-time = 1\nstep = 0.01\n\
+//!     [[point-mass]]\nname = 'ball'\nmass = 1\nvelocity = [0, 0, 'speed']\n";
+//! let document = Document::from_text("ball.toml", text, &part::kinds(), &[])?;
+//! let build = |more: &[(&str, &str)]| MachineReader::new().with_parameters(more).text("ball.toml", text);
+//! let request = Request {
+//!     variations: vec!["speed=1:3:3".to_owned()],
+//!     measures: vec!["last(ball.position.z)".to_owned()],
+//!     sampling: Sampling::Grid,
+//!     settings: Vec::new(),
+//! };
+//! let study = Study::new(&document, &build(&[])?, request)?;
+//! let points = study.points()?;
+//! let mut rows = Vec::new();
+//! study.plan(&build, &points).run_missing(None, &mut rows, 1, &AtomicBool::new(false), &|| {})?;
+//! // v t − g t²/2 for 1, 2 and 3 m/s
+//! for row in rows {
+//!     assert!((row.measures[0] - (points[row.run][0] - 0.5 * 9.80665)).abs() < 1e-9);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#[macro_use]
+mod message;
 
 mod bytes;
 pub mod constrained;

@@ -11,7 +11,7 @@ pub struct Room {
 }
 
 /// Rooms without arrows of their own that any room may import.
-const OPEN: &[&str] = &["bytes", "file", "memory"];
+const OPEN: &[&str] = &["bytes", "file", "memory", "message"];
 
 /// Rooms that may import everything: the map, and the problems of the papers, which use the library as a
 /// stranger does.

@@ -13,6 +13,7 @@ pub mod reproduce;
 pub mod run;
 pub mod schema;
 pub mod statics;
+mod summary;
 pub mod sweep;
 pub mod verify;
 pub mod view;

@@ -2,8 +2,9 @@
 
 use super::flag::{Json, Model, Results, json_text};
 use super::run::value;
-use super::{CommandError, Ending, say_notes};
-use crate::output::{Printer, write_whole};
+use super::summary::{Summary as Lines, verdict_words};
+use super::{CommandError, Ending, counted, say_notes};
+use crate::output::{Printer, brief, write_whole};
 use clap::ValueEnum;
 use kreisel::dae::{Note, NoteKind, Notes};
 use kreisel::kinematics::NodeId;
@@ -111,6 +112,7 @@ impl Modes {
             overdamped: &overdamped,
         });
         summary.add_notes(&notes);
+        summary.judge();
         let page = report::page(&recording(&folder, &summary, &machine, &found));
         let mut output =
             OutputFolder::begin(&folder, Computation::Modes, summary.model.clone(), self.results.force)?;
@@ -126,7 +128,10 @@ impl Modes {
         if self.json.prints() {
             printer.print(&json_text(&report))?;
         } else if !self.results.quiet {
-            printer.print(&text(&lines, &overdamped, &paths))?;
+            printer.print(&match self.results.verbose {
+                true => long_text(&lines, &overdamped, &summary, &paths),
+                false => short_text(&lines, &overdamped, &summary, (&folder, &paths)),
+            })?;
         }
         Ok(Ending::Done)
     }
@@ -195,39 +200,94 @@ impl ModeLine {
     }
 }
 
-fn text(lines: &[ModeLine], overdamped: &[ModeLine], paths: &[PathBuf]) -> String {
-    let mut text =
-        format!("{:>4}  {:>16}  {:>13}  {}\n", "mode", "frequency [Hz]", "damping ratio", "dominant part");
+/// The slowest modes, whether they die away or grow, and where they are: seven lines at most.
+fn short_text(
+    lines: &[ModeLine],
+    overdamped: &[ModeLine],
+    summary: &RunSummary,
+    (folder, paths): (&Path, &[PathBuf]),
+) -> String {
+    /// Frequencies that are named, at most.
+    const NAMED: usize = 8;
+    let mut text = Lines::default();
+    let fastest = fastest(lines);
+    let mut named: Vec<String> =
+        lines.iter().take(NAMED).map(|line| rounded_mode(line.frequency, fastest)).collect();
+    if lines.len() > NAMED {
+        named.push("…".to_owned());
+    }
+    let count = match lines.len() {
+        0 => "none that oscillates".to_owned(),
+        1 => format!("1, at {} Hz", named.join(", ")),
+        count => format!("{count}, at {} Hz", named.join(", ")),
+    };
+    text.line("modes", count);
+    // A ratio says nothing of a mode that does not oscillate.
+    let ratios =
+        lines.iter().filter(|line| line.frequency > ROUND_OFF * fastest).map(|line| line.damping_ratio);
+    let (least, most) = ratios
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), ratio| (low.min(ratio), high.max(ratio)));
+    if least.abs().max(most.abs()) > ROUND_OFF && least <= most {
+        let percent = |ratio: f64| rounded_mode(100.0 * ratio, 100.0);
+        text.line("damping", format!("{} % to {} % of the critical", percent(least), percent(most)));
+    }
+    let growth = lines.iter().map(|line| line.real).fold(0.0, f64::max);
+    if growth > ROUND_OFF * fastest {
+        text.line("unstable", format!("it grows by up to {} 1/s", brief(growth)));
+    }
+    if let Some(slowest) = overdamped.iter().map(|line| -line.real).reduce(f64::min) {
+        let count = counted(overdamped.len() as u64, "motion dies", "motions die");
+        text.line(
+            "overdamped",
+            format!("{count} away without oscillating, the slowest by {} 1/s", brief(slowest)),
+        );
+    }
+    text.line("verdict", verdict_words(summary));
+    text.files(folder, paths, PAGE);
+    text.text()
+}
+
+/// Part of the fastest frequency, or of a critical damping, that is round-off: eigenvalues are squares of
+/// frequencies.
+const ROUND_OFF: f64 = 1e-8;
+
+/// A number of a mode, 0 where it is round-off beside the largest.
+fn rounded_mode(number: f64, largest: f64) -> String {
+    if number.abs() <= ROUND_OFF * largest { "0".to_owned() } else { brief(number) }
+}
+
+/// The largest of all frequencies.
+fn fastest(lines: &[ModeLine]) -> f64 {
+    lines.iter().map(|line| line.frequency).fold(0.0, f64::max)
+}
+
+/// A line for each mode and each file.
+fn long_text(lines: &[ModeLine], overdamped: &[ModeLine], summary: &RunSummary, paths: &[PathBuf]) -> String {
+    let row = |cells: [&str; 4]| format!("{:>4}  {:>14}  {:>13}  {}", cells[0], cells[1], cells[2], cells[3]);
+    let mut text = row(["mode", "frequency [Hz]", "damping ratio", "dominant part"]) + "\n";
+    let fastest = fastest(lines);
     for (index, line) in lines.iter().enumerate() {
         let grows = match line.real > 0.0 && line.imaginary == 0.0 {
-            true => format!(", unstable: grows by {:.4e} 1/s", line.real),
+            true => format!(", unstable: grows by {} 1/s", brief(line.real)),
             false => String::new(),
         };
-        let _ = writeln!(
-            text,
-            "{:>4}  {:>16.9e}  {:>13.6}  {} ({:.0} %{grows})",
-            index + 1,
-            line.frequency,
-            line.damping_ratio,
-            line.dominant_part,
-            100.0 * line.share,
-        );
+        let part = format!("{} ({:.0} %{grows})", line.dominant_part, 100.0 * line.share);
+        let (frequency, ratio) =
+            (rounded_mode(line.frequency, fastest), rounded_mode(line.damping_ratio, 1.0));
+        let _ = writeln!(text, "{}", row([&(index + 1).to_string(), &frequency, &ratio, &part]));
     }
     if !overdamped.is_empty() {
         let _ = writeln!(text, "overdamped, decay rate [1/s]");
     }
     for (index, line) in overdamped.iter().enumerate() {
-        let (part, share) = (&line.dominant_part, 100.0 * line.share);
-        let _ = writeln!(text, "{:>4}  {:>16.9e}  {:>13}  {part} ({share:.0} %)", index + 1, -line.real, "");
+        let part = format!("{} ({:.0} %)", line.dominant_part, 100.0 * line.share);
+        let _ = writeln!(text, "{}", row([&(index + 1).to_string(), &brief(-line.real), "", &part]));
     }
-    let (pages, others): (Vec<_>, Vec<_>) = paths.iter().partition(|path| path.ends_with(PAGE));
-    for path in others {
-        let _ = writeln!(text, "{:<18}{}", "written", path.display());
-    }
-    for path in pages {
-        let _ = writeln!(text, "{:<18}{} (open it in a browser)", "report", path.display());
-    }
-    text
+    let mut rest = Lines::default();
+    rest.line("wall time", format!("{} s", brief(summary.wall_time)));
+    rest.line("verdict", verdict_words(summary));
+    rest.every_file(paths, PAGE);
+    text + &rest.text()
 }
 
 fn write_results(

@@ -1,6 +1,7 @@
 //! `kreisel run`: runs a model and writes its results.
 
 use super::flag::{Json, Model, json_text, parse_every};
+use super::summary::{Summary as Lines, rounded, verdict_words};
 use super::{
     CommandError, Ending, IN_SUMMARY, counted, say, say_notes, say_warning, told_of, warn_of_replacement,
 };
@@ -13,7 +14,6 @@ use kreisel::report;
 use kreisel::results::{Computation, OutputFolder, RunSummary, Verdict};
 use kreisel::run::{Checkpoint, CheckpointHeader, Every, Job, JobObserver, JobOutcome, Moment, RunEnding};
 use serde::{Deserialize, Serialize};
-use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -342,52 +342,44 @@ const MAX_EVENTS: usize = 10;
 /// What moved, how long it took, what to think of it, and where it is: seven lines at most.
 fn short_summary(folder: &Path, plan: &RunPlan, outcome: &JobOutcome) -> String {
     let JobOutcome { statistics, events, mobility, summary, paths, accuracy, .. } = outcome;
-    let mut text = String::new();
-    let mut line = |name: &str, words: String| {
-        let _ = writeln!(text, "{name:<18}{words}");
-    };
+    let mut lines = Lines::default();
     let freedom = counted(mobility.degrees_of_freedom() as u64, "degree", "degrees");
-    line("machine", format!("{}, {freedom} of freedom", counted(statistics.bodies as u64, "body", "bodies")));
-    line(
+    lines.line(
+        "machine",
+        format!("{}, {freedom} of freedom", counted(statistics.bodies as u64, "body", "bodies")),
+    );
+    lines.line(
         "time",
         format!(
             "{} s to {} s in {}, computed in {} s",
-            plan.start_time,
-            statistics.time,
+            brief(plan.start_time),
+            brief(statistics.time),
             counted(statistics.steps, "step", "steps"),
             brief(summary.wall_time),
         ),
     );
     if let Some(accuracy) = accuracy {
-        line("accuracy", accuracy.words());
+        lines.line("accuracy", accuracy.words());
     }
-    line("verdict", verdict_words(summary));
+    lines.line("verdict", verdict_of_run(summary));
     if let Some(first) = events.first() {
         let more = match events.len() - 1 {
             0 => String::new(),
             more => format!(", and {more} more in run.json"),
         };
-        line("events", format!("`{}` at {} s{more}", first.event, brief(first.time)));
+        lines.line("events", format!("`{}` at {} s{more}", first.event, brief(first.time)));
     }
-    let (reports, others): (Vec<_>, Vec<_>) = paths.iter().partition(|path| path.ends_with(report::FILE));
-    let names: Vec<_> = others.iter().filter_map(|path| path.file_name()?.to_str()).collect();
-    line("files", format!("{} in {}", names.join(", "), folder.display()));
-    for path in reports {
-        line("report", format!("{} (open it in a browser, or by `kreisel view`)", path.display()));
-    }
-    text
+    lines.files(folder, paths, report::FILE);
+    lines.text()
 }
 
 /// All that is known of a run, a line each.
 fn long_summary(plan: &RunPlan, outcome: &JobOutcome) -> String {
     let JobOutcome { statistics, events, mobility, summary, paths, accuracy, .. } = outcome;
-    let mut text = String::new();
-    let mut line = |name: &str, words: String| {
-        let _ = writeln!(text, "{name:<18}{words}");
-    };
+    let mut lines = Lines::default();
     let per_step = statistics.newton_iterations as f64 / statistics.steps.max(1) as f64;
     let extremes = &statistics.extremes;
-    line(
+    lines.line(
         "machine",
         format!(
             "{}, {}, {} of freedom",
@@ -401,57 +393,54 @@ fn long_summary(plan: &RunPlan, outcome: &JobOutcome) -> String {
         (None, None) => format!("step {} s", plan.integration.step()),
         (None, Some(control)) => format!("steps by the error, rtol {}, atol {}", control.rtol, control.atol),
     };
-    line("time", format!("{} s to {} s, {step}", plan.start_time, statistics.time));
+    lines.line("time", format!("{} s to {} s, {step}", brief(plan.start_time), brief(statistics.time)));
     let taken_back = match statistics.rejected_steps + statistics.failed_steps {
         0 => String::new(),
         count => format!(" and {count} taken back"),
     };
-    line(
+    lines.line(
         "work",
         format!(
-            "{}{taken_back}, {per_step:.2} Newton iterations per step, {}",
+            "{}{taken_back}, {} Newton iterations per step, {}",
             counted(statistics.steps, "step", "steps"),
+            brief(per_step),
             counted(statistics.factorisations, "factorisation", "factorisations"),
         ),
     );
-    line("wall time", format!("{:.3} s", summary.wall_time));
-    line(
+    lines.line("wall time", format!("{} s", brief(summary.wall_time)));
+    lines.line(
         "energy balance",
         format!(
-            "off by {:.2e} J at most, of {:.4e} J",
-            extremes.largest_energy_balance, extremes.largest_energy
+            "off by {} J at most, of {} J",
+            rounded(extremes.largest_energy_balance, extremes.largest_energy),
+            brief(extremes.largest_energy)
         ),
     );
-    line(
+    lines.line(
         "constraints",
         format!(
-            "off by {:.2e} (position) and {:.2e} (velocity) at most",
-            extremes.largest_position_residual, extremes.largest_velocity_residual
+            "off by {} (position) and {} (velocity) at most",
+            rounded(extremes.largest_position_residual, 1.0),
+            rounded(extremes.largest_velocity_residual, 1.0)
         ),
     );
     if let Some(accuracy) = accuracy {
-        line("accuracy", accuracy.words());
+        lines.line("accuracy", accuracy.words());
     }
-    line("verdict", verdict_words(summary));
+    lines.line("verdict", verdict_of_run(summary));
     let shown = MAX_EVENTS.min(events.len());
     for (event, told) in events[..shown].iter().zip(&summary.events) {
         let error = told["error"].as_f64().map_or(String::new(), |error| format!(" ± {error:.1e} s"));
-        line("event", format!("`{}` at {} s{error}", event.event, event.time));
+        lines.line("event", format!("`{}` at {} s{error}", event.event, event.time));
     }
     if events.len() > shown {
-        line("events", format!("{} more, see run.json", events.len() - shown));
+        lines.line("events", format!("{} more, see run.json", events.len() - shown));
     }
     for assumption in &summary.assumptions {
-        line("assumed", assumption.clone());
+        lines.line("assumed", assumption.clone());
     }
-    let (reports, others): (Vec<_>, Vec<_>) = paths.iter().partition(|path| path.ends_with(report::FILE));
-    for path in others {
-        line("written", path.display().to_string());
-    }
-    for path in reports {
-        line("report", format!("{} (open it in a browser)", path.display()));
-    }
-    text
+    lines.every_file(paths, report::FILE);
+    lines.text()
 }
 
 /// What an accuracy is of beside positions and angles.
@@ -464,18 +453,9 @@ fn named(of: AccuracyOf) -> &'static str {
     }
 }
 
-/// What is thought of a result, in a line.
-pub(super) fn verdict_words(summary: &RunSummary) -> String {
-    match summary.verdict {
-        Some(Verdict::Good) if summary.accuracy.is_null() => {
-            "good: nothing casts doubt on it (`--error-estimate` tells how accurate it is)".to_owned()
-        }
-        Some(Verdict::Good) => "good: nothing casts doubt on it".to_owned(),
-        Some(Verdict::Doubtful) => {
-            let doubts = summary.notes.iter().filter(|note| note["doubt"] == true);
-            let kinds: Vec<&str> = doubts.filter_map(|note| note["kind"].as_str()).collect();
-            format!("doubtful, see the warnings: {}", kinds.join(", "))
-        }
-        _ => "wrong: the run ended with an error".to_owned(),
-    }
+/// The same with what tells more, where nothing casts doubt on it.
+fn verdict_of_run(summary: &RunSummary) -> String {
+    let words = verdict_words(summary);
+    let is_unknown = summary.verdict == Some(Verdict::Good) && summary.accuracy.is_null();
+    if is_unknown { words + " (`--error-estimate` tells how accurate it is)" } else { words }
 }

@@ -2,8 +2,9 @@
 
 use super::flag::{Json, Model, Results, json_text};
 use super::run::value;
+use super::summary::{Summary as Lines, rounded, verdict_words};
 use super::{CommandError, Ending, counted, say, say_notes};
-use crate::output::Printer;
+use crate::output::{Printer, brief};
 use kreisel::dae::Control;
 use kreisel::kinematics::split;
 use kreisel::machine::Machine;
@@ -12,9 +13,8 @@ use kreisel::results::{Computation, EndStatus, RunSummary};
 use kreisel::run::{ResultFiles, StaticOutcome, StaticRecorder};
 use kreisel::statics::{self, Equilibrium, PathSettings, StaticSettings, StaticsError};
 use serde::Serialize;
-use std::fmt::Write;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Find the equilibrium of a model under its loads.
@@ -147,7 +147,7 @@ impl Static {
         &self,
         report: &StaticReport,
         summary: &RunSummary,
-        folder: &std::path::Path,
+        folder: &Path,
         paths: &[PathBuf],
     ) -> Result<(), CommandError> {
         let whole = WholeReport { folder, summary };
@@ -156,7 +156,10 @@ impl Static {
         if self.json.prints() {
             printer.print(&json_text(&whole))?;
         } else if !self.results.quiet {
-            printer.print(&report.text(summary.wall_time, paths))?;
+            printer.print(&match self.results.verbose {
+                true => report.long_text(summary, paths),
+                false => report.short_text(summary, (folder, paths)),
+            })?;
         }
         Ok(())
     }
@@ -176,7 +179,7 @@ struct SettingWords {
 
 #[derive(Serialize)]
 struct WholeReport<'a> {
-    folder: &'a std::path::Path,
+    folder: &'a Path,
     #[serde(flatten)]
     summary: &'a RunSummary,
 }
@@ -239,13 +242,61 @@ impl StaticReport {
         }
     }
 
-    fn text(&self, wall_time: f64, paths: &[PathBuf]) -> String {
-        let mut text = String::new();
-        let mut line = |name: &str, words: String| {
-            let _ = writeln!(text, "{name:<18}{words}");
+    /// Where the loads and the machine are, and what holds it: seven lines at most.
+    fn short_text(&self, summary: &RunSummary, (folder, paths): (&Path, &[PathBuf])) -> String {
+        let mut text = Lines::default();
+        text.line(
+            "load factor",
+            format!(
+                "{} ({}) in {}, computed in {} s",
+                brief(self.load_factor),
+                self.ending,
+                counted(self.load_steps as u64, "load step", "load steps"),
+                brief(summary.wall_time)
+            ),
+        );
+        /// Limit points that are named, at most.
+        const NAMED: usize = 4;
+        if !self.limit_points.is_empty() {
+            let mut named: Vec<String> = self.limit_points.iter().take(NAMED).map(|&at| brief(at)).collect();
+            if self.limit_points.len() > NAMED {
+                named.push(format!("and {} more", self.limit_points.len() - NAMED));
+            }
+            text.line("limit points", format!("at the load factor {}", named.join(", ")));
+        }
+        if let Some(name) = &self.most_displaced {
+            text.line("displacement", format!("{} m at most, of `{name}`", brief(self.largest_displacement)));
+        }
+        let size = |reaction: &Reaction| reaction.force.iter().map(|x| x * x).sum::<f64>();
+        if let Some(largest) = self.reactions.iter().max_by(|a, b| size(a).total_cmp(&size(b))) {
+            let among = match self.reactions.len() {
+                1 => String::new(),
+                count => format!(", the largest of {count}"),
+            };
+            text.line("reaction", self.words(largest) + &among);
+        }
+        text.line("verdict", verdict_words(summary));
+        text.files(folder, paths, STATIC_FILE);
+        text.text()
+    }
+
+    /// The forces and torques of a joint, 0 where they are round-off beside those of others.
+    fn words(&self, Reaction { joint, force, torque }: &Reaction) -> String {
+        let largest = |part: fn(&Reaction) -> &[f64; 3]| {
+            self.reactions.iter().flat_map(part).fold(0.0_f64, |most, x| most.max(x.abs()))
         };
-        line("load factor", format!("{} ({})", self.load_factor, self.ending));
-        line(
+        let (forces, torques) = (largest(|one| &one.force), largest(|one| &one.torque));
+        let triple = |v: &[f64; 3], beside: f64| v.map(|x| rounded(x, beside)).join(", ");
+        // An arm of 1 m makes of a force a torque, so that joints without one show none.
+        let (force, torque) = (triple(force, forces), triple(torque, torques.max(forces)));
+        format!("`{joint}`: force ({force}) N, torque ({torque}) Nm")
+    }
+
+    /// A line for each reaction and each file.
+    fn long_text(&self, summary: &RunSummary, paths: &[PathBuf]) -> String {
+        let mut text = Lines::default();
+        text.line("load factor", format!("{} ({})", brief(self.load_factor), self.ending));
+        text.line(
             "work",
             format!(
                 "{} ({} rejected), {}, {}",
@@ -255,29 +306,16 @@ impl StaticReport {
                 counted(self.line_search_cuts as u64, "line search cut", "line search cuts"),
             ),
         );
-        line("wall time", format!("{wall_time:.3} s"));
-        for factor in &self.limit_points {
-            line("limit point", format!("at the load factor {factor:.8}"));
+        text.line("wall time", format!("{} s", brief(summary.wall_time)));
+        for &factor in &self.limit_points {
+            text.line("limit point", format!("at the load factor {}", brief(factor)));
         }
         if let Some(name) = &self.most_displaced {
-            line("displacement", format!("{:.6e} m at most, of `{name}`", self.largest_displacement));
+            text.line("displacement", format!("{} m at most, of `{name}`", brief(self.largest_displacement)));
         }
-        const MAX_REACTIONS: usize = 20;
-        for reaction in self.reactions.iter().take(MAX_REACTIONS) {
-            let [force, torque] = [reaction.force, reaction.torque]
-                .map(|v| format!("({:.5e}, {:.5e}, {:.5e})", v[0], v[1], v[2]));
-            line("reaction", format!("`{}`: force {force} N, torque {torque} Nm", reaction.joint));
-        }
-        if self.reactions.len() > MAX_REACTIONS {
-            line("reaction", format!("… {} more in static.json", self.reactions.len() - MAX_REACTIONS));
-        }
-        let (pages, others): (Vec<_>, Vec<_>) = paths.iter().partition(|path| path.ends_with(STATIC_FILE));
-        for path in others {
-            line("written", path.display().to_string());
-        }
-        for path in pages {
-            line("report", format!("{} (open it in a browser)", path.display()));
-        }
-        text
+        self.reactions.iter().for_each(|reaction| text.line("reaction", self.words(reaction)));
+        text.line("verdict", verdict_words(summary));
+        text.every_file(paths, STATIC_FILE);
+        text.text()
     }
 }

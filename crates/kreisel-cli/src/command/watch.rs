@@ -1,7 +1,7 @@
 //! `kreisel watch`: runs a model again whenever it is saved, and shows that in an open page.
 
 use super::flag::Model;
-use super::run::verdict_words;
+use super::summary::verdict_words;
 use super::view::open;
 use super::{CommandError, Ending, NO_SENSE, say, warn_of_replacement};
 use crate::live::{Redirect, Server, Shown, Standing};

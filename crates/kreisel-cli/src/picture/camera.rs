@@ -4,6 +4,7 @@ use super::Size;
 use kreisel::lie::Vector3;
 use kreisel::report::Recording;
 use kreisel::results::mesh::Mesh;
+use kreisel::results::scene::bytes_of_colour;
 
 /// From which side a machine is seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -21,8 +22,8 @@ pub enum View {
 
 /// Distance of the picture's edge from the machine, as part of its radius.
 const MARGIN: f64 = 0.06;
-/// Light that comes from everywhere.
-const AMBIENT: f64 = 0.35;
+/// Light that comes from everywhere, as in the page: with that of the lamp a face that is turned to it has its own colour.
+const AMBIENT: f64 = 0.45;
 
 /// An orthographic camera.
 pub struct Camera {
@@ -77,6 +78,16 @@ impl Camera {
         self.scale = (room[0] / (half[0] + edge)).min(room[1] / (half[1] + edge));
     }
 
+    /// The middle of what is seen.
+    pub fn centre(&self) -> Vector3 {
+        self.centre
+    }
+
+    /// Whether a side with this normal is seen.
+    pub fn sees(&self, normal: &Vector3) -> bool {
+        normal.dot(&self.towards) > 1e-3
+    }
+
     /// Half the diagonal of what is seen, in m.
     pub fn radius(&self) -> f64 {
         self.radius
@@ -100,7 +111,7 @@ impl Camera {
         // A sheet has two sides.
         let facing = if normal.dot(&self.towards) < 0.0 { -normal } else { normal };
         let light = AMBIENT + (1.0 - AMBIENT) * facing.dot(&lamp).max(0.0);
-        colour.map(|part| (255.0 * (light * part).clamp(0.0, 1.0).powf(1.0 / 2.2)).round() as u8)
+        bytes_of_colour(colour.map(|part| light * part))
     }
 }
 
@@ -123,4 +134,34 @@ fn extent(recording: &Recording) -> Vec<Vector3> {
     // A beam's thickness is less than the margin.
     points.extend(recording.motion.poses.iter().map(|pose| pose.position));
     points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kreisel::report::COLOURS;
+    use kreisel::results::scene::linear_colour;
+
+    #[test]
+    fn a_face_in_the_light_has_the_colour_of_its_swatch() {
+        let size = Size { width: 10, height: 10 };
+        let (right, above, towards) = (Vector3::x(), Vector3::y(), Vector3::z());
+        let camera =
+            Camera { right, above, towards, centre: Vector3::zeros(), radius: 1.0, scale: 1.0, size };
+        let lamp = (towards + 0.6 * above - 0.4 * right).normalize();
+        let across = lamp.cross(&right).normalize();
+        let face = [Vector3::zeros(), across, lamp.cross(&across)];
+        for code in COLOURS {
+            let shown = camera.shade(&face, linear_colour(code).unwrap());
+            for (part, place) in shown.into_iter().zip([1, 3, 5]) {
+                let swatch = f64::from(u8::from_str_radix(&code[place..place + 2], 16).unwrap());
+                assert!((f64::from(part) - swatch).abs() <= 0.1 * swatch, "{shown:?} for {code}");
+            }
+        }
+        // From the other side it is the same sheet, and aslant it is darker.
+        let aslant =
+            camera.shade(&[Vector3::zeros(), Vector3::y(), Vector3::z()], linear_colour(COLOURS[0]).unwrap());
+        let lit = camera.shade(&face, linear_colour(COLOURS[0]).unwrap());
+        assert!(aslant.iter().zip(lit).all(|(dark, light)| *dark < light), "{aslant:?} {lit:?}");
+    }
 }

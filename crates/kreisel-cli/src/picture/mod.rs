@@ -12,20 +12,22 @@ use crate::figure::PngError;
 use crate::output::brief;
 use camera::Camera;
 use kreisel::lie::{Pose, Vector3};
-use kreisel::report::{COLOURS, Recording, beam_halves};
+use kreisel::report::{Palette, Recording, beam_halves, symbol, symbol_size};
 use kreisel::results::mesh::{Mesh, placed};
-use kreisel::results::scene::{Geometry, SceneFrame, SceneMesh, SceneShape};
+use kreisel::results::scene::{Geometry, SceneFrame, SceneMesh, SceneShape, SceneSurface};
 use raster::Canvas;
 use std::fmt::Write;
 
 /// Corners of a circle.
 const SLICES: usize = 32;
-/// Radius of a joint's ball, as part of the size of the picture.
-const JOINT: f64 = 0.014;
 /// Thickness of a spring, as part of the size of the picture.
 const SPRING: f64 = 0.006;
 /// Grey of joints and springs, linear.
 const GREY: [f64; 3] = [0.13, 0.14, 0.16];
+/// Grey of walls and floors, linear: so light that a machine before it is seen.
+const SHEET: [f64; 3] = [0.78, 0.80, 0.83];
+/// Half the edge of a sheet that stands for a plane, in parts of the machine's radius.
+const SHEET_EDGE: f64 = 1.1;
 /// Height in pixels of the line below each frame that tells its time.
 const CAPTION: u32 = 36;
 
@@ -53,7 +55,7 @@ pub fn png(recording: &Recording, times: &[f64], view: View, size: Size) -> Resu
         let poses = recording.motion.at(time);
         let left = size.width * place as u32;
         canvas.window(left, size);
-        for face in faces(recording, &poses, camera.radius()) {
+        for face in faces(recording, &poses, &camera) {
             canvas.fill(camera.project(face.corners), camera.shade(&face.corners, face.colour));
         }
         let (x, y) = (left + size.width / 2, size.height + CAPTION - 12);
@@ -64,7 +66,7 @@ pub fn png(recording: &Recording, times: &[f64], view: View, size: Size) -> Resu
     canvas.encode()
 }
 
-fn faces(recording: &Recording, poses: &[Pose], radius: f64) -> Vec<Face> {
+fn faces(recording: &Recording, poses: &[Pose], camera: &Camera) -> Vec<Face> {
     let scene = &recording.scene;
     let place = |node: Option<usize>, point: [f64; 3]| {
         let point = Vector3::from(point);
@@ -75,34 +77,60 @@ fn faces(recording: &Recording, poses: &[Pose], radius: f64) -> Vec<Face> {
         let corner = |index: usize| place(node, mesh.points[index]);
         faces.extend(mesh.triangles.iter().map(|corners| Face { corners: corners.map(corner), colour }));
     };
-    let mut colours = COLOURS.iter().cycle();
-    let mut colour = || colours.next().copied().unwrap_or(GREY);
-    for body in &scene.bodies {
-        let colour = colour();
+    let palette = Palette::new(scene);
+    for (number, body) in scene.bodies.iter().enumerate() {
         for shape in &body.shapes {
-            let colour = shape.linear_colour().unwrap_or(colour);
+            let colour = shape.linear_colour().unwrap_or(palette.body(number));
             add(&Mesh::from_shape(shape, SLICES), Some(body.node), colour);
         }
     }
-    for beam in &scene.beams {
-        let colour = colour();
+    for (number, beam) in scene.beams.iter().enumerate() {
         for (node, mesh) in beam_halves(beam, SLICES / 2) {
-            add(&mesh, node, colour);
+            add(&mesh, node, palette.beam(number));
         }
     }
+    for surface in &scene.surfaces {
+        let mesh = match &surface.geometry {
+            Some(geometry) => Mesh::from_shape(&shape(geometry.clone(), surface.frame), SLICES),
+            None => sheet(surface, camera),
+        };
+        add(&mesh, surface.node, SHEET);
+    }
     for joint in &scene.joints {
-        let ball = shape(Geometry::Sphere { radius: JOINT * radius }, joint.frames[0]);
-        add(&Mesh::from_shape(&ball, SLICES / 2), joint.nodes[0], GREY);
+        // On the side that the page takes.
+        let side = usize::from(joint.nodes[1].is_some());
+        for geometry in symbol(&joint.kind, symbol_size(scene, joint, camera.radius())) {
+            add(&Mesh::from_shape(&shape(geometry, joint.frames[side]), SLICES / 2), joint.nodes[side], GREY);
+        }
     }
     for spring in &scene.springs {
         let [from, to] = [0, 1].map(|end| place(spring.nodes[end], spring.points[end]));
-        add(&rod(from, to, SPRING * radius), None, GREY);
+        add(&rod(from, to, SPRING * camera.radius()), None, GREY);
     }
     faces
 }
 
 fn shape(geometry: Geometry<SceneMesh>, frame: SceneFrame) -> SceneShape {
     SceneShape { geometry, frame, default_shape: true, colour: None }
+}
+
+/// A piece of a plane, in its own frame, where the machine is; nothing of one that would hide the machine.
+fn sheet(surface: &SceneSurface, camera: &Camera) -> Mesh {
+    let [w, x, y, z] = surface.frame.rotation;
+    let rotation = nalgebra::UnitQuaternion::new_normalize(nalgebra::Quaternion::new(w, x, y, z));
+    if surface.node.is_none() && !camera.sees(&(rotation * Vector3::z())) {
+        return Mesh::default();
+    }
+    let from = match surface.node {
+        Some(_) => Vector3::zeros(),
+        None => rotation.inverse() * (camera.centre() - Vector3::from(surface.frame.position)),
+    };
+    let edge = SHEET_EDGE * camera.radius();
+    let corner = |along: f64, across: f64| {
+        placed(&surface.frame, [from.x + along * edge, from.y + across * edge, 0.0])
+    };
+    let points = vec![corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
+    Mesh { points, triangles: vec![[0, 1, 2], [0, 2, 3]] }
 }
 
 /// A straight cylinder between two points of the world.

@@ -103,7 +103,7 @@ pub(crate) fn changes_in_words(changes: &[StatedChange], misses: &[Miss], verb: 
 }
 
 /// Why initial values are not consistent and cannot be made so.
-#[derive(Clone, Debug, Error, PartialEq)]
+#[derive(Clone, Error, PartialEq)]
 #[non_exhaustive]
 pub enum ConsistencyError {
     /// A number of initial values does not fit the system.
@@ -183,6 +183,8 @@ pub enum ConsistencyError {
         time: f64,
     },
 }
+
+shown_by_message!(ConsistencyError);
 
 /// The name of an equation that is not finite with that of the part which made it so.
 pub(crate) fn blame(equation: String, part: Option<String>) -> String {

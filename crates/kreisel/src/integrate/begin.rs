@@ -157,7 +157,7 @@ fn settings_for(shape: &Shape, mut settings: Settings) -> Settings {
 }
 
 /// Why a saved state cannot be taken up.
-#[derive(Clone, Debug, thiserror::Error, PartialEq)]
+#[derive(Clone, thiserror::Error, PartialEq)]
 #[non_exhaustive]
 pub enum ResumeError {
     /// The settings do not suit the system.
@@ -167,6 +167,8 @@ pub enum ResumeError {
     #[error(transparent)]
     State(#[from] StateError),
 }
+
+shown_by_message!(ResumeError);
 
 fn check_settings(settings: &Settings) -> Result<(), StartError> {
     if !(settings.step > 0.0 && settings.step.is_finite()) {

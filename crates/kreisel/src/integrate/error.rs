@@ -7,7 +7,7 @@ use super::scheme::ParameterError;
 use crate::constrained::{ConsistencyError, Miss, in_words};
 
 /// Why an integration cannot start.
-#[derive(Clone, Debug, Error, PartialEq)]
+#[derive(Clone, Error, PartialEq)]
 #[non_exhaustive]
 pub enum StartError {
     /// The parameters of the method.
@@ -93,8 +93,10 @@ pub enum StartError {
     },
 }
 
+shown_by_message!(StartError);
+
 /// Why a step failed; the state is the one before the step.
-#[derive(Clone, Debug, Error, PartialEq)]
+#[derive(Clone, Error, PartialEq)]
 #[non_exhaustive]
 pub enum StepError {
     /// Newton's iteration did not converge.
@@ -270,8 +272,10 @@ pub enum StepError {
     Step(f64),
 }
 
+shown_by_message!(StepError);
+
 /// Why bytes are not a state of this system.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StateError {
     /// The bytes do not begin like a state.
@@ -309,3 +313,5 @@ pub enum StateError {
         expected: usize,
     },
 }
+
+shown_by_message!(StateError);

@@ -38,7 +38,7 @@ pub type Matrix6 = nalgebra::Matrix6<f64>;
 pub type UnitQuaternion = nalgebra::UnitQuaternion<f64>;
 
 /// What can go wrong on a Lie group.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LieError {
     /// The tangent operator has no inverse at rotation angles 2π, 4π, ….
@@ -72,6 +72,8 @@ pub enum LieError {
         found: usize,
     },
 }
+
+shown_by_message!(LieError);
 
 /// Skew-symmetric matrix ã with ã b = a × b [ArnoldCardonaBruls2015, Eq. (2)].
 #[inline]

@@ -212,7 +212,7 @@ pub struct NamedFrame {
 }
 
 /// A name that is none of a frame.
-#[derive(Clone, Debug, thiserror::Error, PartialEq)]
+#[derive(Clone, thiserror::Error, PartialEq)]
 #[error("{mistake}{}", hint.iter().map(|hint| format!(" ({hint})")).collect::<String>())]
 pub struct UnknownFrame {
     /// The name.
@@ -222,6 +222,8 @@ pub struct UnknownFrame {
     /// The nearest names.
     pub hint: Option<String>,
 }
+
+shown_by_message!(UnknownFrame);
 
 /// Where a frame is and how it moves.
 #[derive(Clone, Copy, Debug)]

@@ -55,7 +55,7 @@ pub struct LedMachine {
 }
 
 /// Why coordinates cannot be driven.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum LedError {
     /// The model is wrong.
@@ -88,6 +88,8 @@ pub enum LedError {
     #[error("which coordinates are independent is not looked for in loops of so many constraints; name them")]
     TooLarge,
 }
+
+shown_by_message!(LedError);
 
 /// Most names of what moves in a message.
 const MOST_NAMES: usize = 5;

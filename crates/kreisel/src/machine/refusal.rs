@@ -7,7 +7,7 @@ use crate::model::Jump;
 use crate::system::SwitchError;
 
 /// Why a run ends where no step failed.
-#[derive(Clone, Debug, Error, PartialEq)]
+#[derive(Clone, Error, PartialEq)]
 pub enum Refusal {
     /// An event switches on a joint that does not fit.
     #[error(transparent)]
@@ -62,6 +62,8 @@ pub enum Refusal {
         in_play: f64,
     },
 }
+
+shown_by_message!(Refusal);
 
 /// An energy in words.
 fn amount(energy: f64) -> String {

@@ -11,7 +11,7 @@ const HEADER: usize = 84;
 const RECORD: usize = 50;
 
 /// Why bytes are no STL surface.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StlError {
     /// A binary file with a length that does not fit its number of triangles.
@@ -55,6 +55,8 @@ pub enum StlError {
         gap: f64,
     },
 }
+
+shown_by_message!(StlError);
 
 /// Triangles of a closed surface.
 pub fn read(bytes: &[u8]) -> Result<Vec<[Vector3; 3]>, StlError> {

@@ -366,8 +366,16 @@ fn origin(
 ) -> Result<Origin, ModelErrors> {
     let shown = path.display().to_string();
     let nowhere = Place::new(&SourceFile::new(&shown, ""), 0..0);
-    let bytes = read_bytes(path, MAX_FILE_SIZE)
-        .map_err(|mistake| with_nearest_file(ModelError::new(mistake, nowhere.clone()), path))?;
+    let bytes = read_bytes(path, MAX_FILE_SIZE).map_err(|mistake| {
+        // A link that leads nowhere is there, and a folder on the way may not be.
+        let mistake =
+            if path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+                Mistake::NoFile(shown.clone())
+            } else {
+                mistake
+            };
+        with_nearest_file(ModelError::new(mistake, nowhere.clone()), path)
+    })?;
     let source = value::source(&shown, &bytes)?;
     let source = if is_confined { source } else { source.reaching_outside() };
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());

@@ -12,12 +12,15 @@ use super::quantity::Dimension;
 use super::source::{Place, ceil_boundary};
 
 /// What is wrong, in the user's words.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Mistake {
     /// The file system refused.
     #[error("the file cannot be read: {0}")]
     Unreadable(String),
+    /// The model itself is not there.
+    #[error("there is no file `{0}`")]
+    NoFile(String),
     /// The bytes are not text.
     #[error("this is not a text file: {0}")]
     NotText(&'static str),
@@ -178,8 +181,10 @@ pub enum Mistake {
     Foreign(String),
 }
 
+shown_by_message!(Mistake);
+
 /// Why an expression cannot be read or evaluated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ExpressionMistake {
     /// Nothing is written.
     #[error("the expression is empty")]
@@ -228,8 +233,10 @@ pub enum ExpressionMistake {
     TooComplex,
 }
 
+shown_by_message!(ExpressionMistake);
+
 /// A mistake in a model, with its place and the remedy.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct ModelError {
     mistake: Box<Mistake>,
     place: Place,
@@ -305,6 +312,9 @@ impl ModelError {
 
     /// The message with file, line, the underlined text, the reason and the remedy.
     pub fn render(&self, color: bool) -> String {
+        if matches!(*self.mistake, Mistake::NoFile(_)) {
+            return format!("error: {self}");
+        }
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
         let mut group = Level::ERROR.primary_title(self.mistake.to_string()).elements(excerpt(
             &self.place,
@@ -324,8 +334,17 @@ impl ModelError {
 
 impl fmt::Display for ModelError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hint = self.hint.iter().map(|hint| format!(" ({hint})"));
-        let message = format!("{}: {}{}", self.place, self.mistake, hint.collect::<String>());
+        let hint = self.hint.as_deref();
+        let message = match &*self.mistake {
+            // What is not there has no lines.
+            mistake @ Mistake::NoFile(_) => {
+                format!("{mistake}{}", hint.map_or(String::new(), |hint| format!("; {hint}")))
+            }
+            mistake => {
+                let hint = hint.map_or(String::new(), |hint| format!(" ({hint})"));
+                format!("{}: {mistake}{hint}", self.place)
+            }
+        };
         // The file's own control characters must not reach a terminal.
         let shown = |letter: char| if is_printable(letter) { letter } else { char::REPLACEMENT_CHARACTER };
         formatter.write_str(&message.chars().map(shown).collect::<String>())
@@ -333,6 +352,8 @@ impl fmt::Display for ModelError {
 }
 
 impl std::error::Error for ModelError {}
+
+shown_by_message!(ModelError);
 
 /// Whether a letter only shows itself: control characters command a terminal, and marks of direction make a
 /// text read as what it is not.
@@ -420,12 +441,7 @@ impl From<ModelError> for ModelErrors {
     }
 }
 
-/// The messages: `main` shows an error that ends it in this way.
-impl fmt::Debug for ModelErrors {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, formatter)
-    }
-}
+shown_by_message!(ModelErrors);
 
 impl fmt::Display for ModelErrors {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

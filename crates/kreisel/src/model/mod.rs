@@ -25,6 +25,7 @@ pub mod scope;
 pub mod source;
 pub mod table;
 mod tabulated;
+pub mod types;
 pub mod value;
 
 pub use document::{Document, Part};

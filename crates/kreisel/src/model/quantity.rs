@@ -228,6 +228,11 @@ impl Unit {
         whole.is_ok() && words.map(Self::parse).all(|unit| unit.is_ok_and(|unit| unit.factor == 1.0))
     }
 
+    /// All named units, with what they measure.
+    pub fn named() -> impl Iterator<Item = (&'static str, Self)> {
+        UNITS.iter().map(|&(name, factor, dimension)| (name, Self { factor, dimension }))
+    }
+
     /// Names of all units that make a dimension by themselves, for messages.
     pub fn names_of(dimension: Dimension) -> Vec<&'static str> {
         UNITS.iter().filter(|unit| unit.2 == dimension).map(|unit| unit.0).collect()

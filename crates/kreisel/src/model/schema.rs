@@ -6,8 +6,9 @@ use super::expression::{CONSTANTS, FUNCTIONS};
 use super::kind::{
     COMMON_KEYS, EXTRAPOLATIONS, INTERPOLATIONS, Key, Need, Occurrence, PartKind, REPETITION_KEYS, ValueKind,
 };
-use super::quantity::Dimension;
+use super::quantity::{Dimension, Unit};
 use super::reader;
+use super::types::{CURVE, EXPRESSION, LAW, NAME, NUMBER, ORIENTATION, TYPES, UNIT, ValueType};
 use super::value::{Content, Value};
 
 /// JSON Schema (draft 2020-12) of a model file with the given kinds of parts.
@@ -74,11 +75,11 @@ fn definitions() -> Json {
     });
     let closed = |properties: Json| json!({ "type": "object", "properties": properties, "additionalProperties": false });
     json!({
-        "number": described(number, "A number in base units, or an expression in quotes with a unit if wanted."),
+        "number": described(number, NUMBER.brief),
         "vector3": vector,
-        "curve": closed(curve),
-        "law": { "anyOf": [{ "$ref": "#/$defs/number" }, closed(law)] },
-        "orientation": closed(orientation),
+        "curve": described(closed(curve), CURVE.brief),
+        "law": described(json!({ "anyOf": [{ "$ref": "#/$defs/number" }, closed(law)] }), LAW.brief),
+        "orientation": described(closed(orientation), ORIENTATION.brief),
     })
 }
 
@@ -128,10 +129,25 @@ fn table(keys: impl Iterator<Item = &'static Key>) -> Json {
     })
 }
 
+/// What an editor shows of a key: what it means, in which unit, and what its value may be where that is not
+/// plain.
 fn documented(key: &Key) -> String {
-    match unit(key.value) {
+    let doc = match unit(key.value) {
         Some(unit) if !unit.is_empty() => format!("{} [{unit}]", key.doc),
         _ => key.doc.into(),
+    };
+    match key.value {
+        ValueKind::Orientation => format!("{doc} {}", ORIENTATION.brief),
+        ValueKind::Law(_)
+        | ValueKind::Law3(_)
+        | ValueKind::Signal(_)
+        | ValueKind::Signal3(_)
+        | ValueKind::Signals(_) => {
+            format!("{doc} {}", LAW.brief)
+        }
+        ValueKind::Curve(..) => format!("{doc} {}", CURVE.brief),
+        ValueKind::Characteristic(..) => format!("{doc} {} {}", EXPRESSION.brief, CURVE.brief),
+        _ => doc,
     }
 }
 
@@ -210,7 +226,7 @@ fn json_value(value: &Value) -> Json {
 /// Reference page of the model file in Markdown: every kind with its keys, and the functions of
 /// expressions.
 pub fn reference_page(kinds: &[&'static PartKind]) -> String {
-    let mut page = String::new();
+    let mut page = types_section();
     for kind in kinds {
         page.push_str(&format!("## `{}`\n\n{}\n\n", kind.header(), kind.doc));
         page.push_str("| key | value | default | meaning |\n|---|---|---|---|\n");
@@ -226,6 +242,25 @@ pub fn reference_page(kinds: &[&'static PartKind]) -> String {
     }
     for (name, value) in CONSTANTS {
         page.push_str(&format!("| `{name}` | {value} |\n"));
+    }
+    page
+}
+
+/// The types of values, each with an example.
+fn types_section() -> String {
+    let mut page = "## Types\n\nWhat stands in the column *value* of the tables below.\n\n".to_owned();
+    for value in TYPES {
+        let ValueType { name, doc, part, example, .. } = value;
+        page.push_str(&format!(
+            "### {name}\n\n{doc}\n\n```toml\n# in a [[{part}]], one of these lines\n{example}\n```\n\n"
+        ));
+        if *name == UNIT.name {
+            page.push_str("| unit | how many base units | of what |\n|---|---|---|\n");
+            for (name, Unit { factor, dimension }) in Unit::named() {
+                page.push_str(&format!("| `{name}` | {factor} | {dimension} |\n"));
+            }
+            page.push('\n');
+        }
     }
     page
 }
@@ -251,6 +286,7 @@ fn type_text(kind: ValueKind) -> String {
         Some(unit) if !unit.is_empty() => format!("{thing}, `{unit}`"),
         _ => thing.to_string(),
     };
+    let link = |words: &str, to: ValueType| format!("[{words}](#{})", to.anchor());
     let lengths = |lengths: &[usize]| match lengths {
         [] => "some".to_string(),
         _ => lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(" or "),
@@ -258,11 +294,11 @@ fn type_text(kind: ValueKind) -> String {
     let choices =
         |words: &[&str]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     match kind {
-        ValueKind::Number(_) => of("number"),
-        ValueKind::NumberOr(_, words) => format!("{} or {}", of("number"), choices(words)),
-        ValueKind::Count => "whole number".into(),
-        ValueKind::Vector3(_) => of("3 numbers"),
-        ValueKind::Numbers(_, counts) => of(&format!("{} numbers", lengths(counts))),
+        ValueKind::Number(_) => of(&link("number", NUMBER)),
+        ValueKind::NumberOr(_, words) => format!("{} or {}", of(&link("number", NUMBER)), choices(words)),
+        ValueKind::Count => link("whole number", NUMBER),
+        ValueKind::Vector3(_) => of(&link("3 numbers", NUMBER)),
+        ValueKind::Numbers(_, counts) => of(&link(&format!("{} numbers", lengths(counts)), NUMBER)),
         ValueKind::Matrix(_, 0, 0) => of("rows of numbers"),
         ValueKind::Matrix(_, 0, columns) => of(&format!("rows of {columns} numbers")),
         ValueKind::Matrix(_, rows, columns) => of(&format!("{rows} × {columns} matrix")),
@@ -270,18 +306,23 @@ fn type_text(kind: ValueKind) -> String {
         ValueKind::Text => "text".into(),
         ValueKind::Boolean => "`true` or `false`".into(),
         ValueKind::Choice(words) => choices(words),
-        ValueKind::Reference => "name of a part".into(),
-        ValueKind::References(counts) => format!("{} names of parts", lengths(counts)),
-        ValueKind::Orientation => "orientation".into(),
-        ValueKind::Law(_) => of("law of time"),
-        ValueKind::Law3(_) => of("3 laws of time"),
-        ValueKind::Signal(_) => of("law of time or measured quantities"),
-        ValueKind::Signal3(_) => of("3 laws of time or measured quantities"),
-        ValueKind::Signals(_) => of("laws of time or measured quantities"),
-        ValueKind::Curve(..) => of("curve"),
+        ValueKind::Reference => link("name of a part", NAME),
+        ValueKind::References(counts) => link(&format!("{} names of parts", lengths(counts)), NAME),
+        ValueKind::Orientation => link("orientation", ORIENTATION),
+        ValueKind::Law(_) => of(&link("law of time", LAW)),
+        ValueKind::Law3(_) => of(&link("3 laws of time", LAW)),
+        ValueKind::Signal(_) => of(&link("law of time or measured quantities", LAW)),
+        ValueKind::Signal3(_) => of(&link("3 laws of time or measured quantities", LAW)),
+        ValueKind::Signals(_) => of(&link("laws of time or measured quantities", LAW)),
+        ValueKind::Curve(..) => of(&link("curve", CURVE)),
         ValueKind::Characteristic(_, _, names) => {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            of(&format!("expression of {}, or curve", names.join(", ")))
+            of(&format!(
+                "{} of {}, or {}",
+                link("expression", EXPRESSION),
+                names.join(", "),
+                link("curve", CURVE)
+            ))
         }
         ValueKind::Parameters => "table of parameters and numbers".into(),
         ValueKind::Table(_) => "table".into(),

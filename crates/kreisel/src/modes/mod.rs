@@ -56,7 +56,7 @@ impl Default for ModeSettings {
 }
 
 /// Why there are no modes.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModesError {
     /// Something whose linearisation is not made here.
@@ -91,6 +91,8 @@ pub enum ModesError {
     #[error("the linearised matrices are not finite numbers")]
     NotFinite,
 }
+
+shown_by_message!(ModesError);
 
 /// One mode: x(t) = Re(shape · exp(s t)).
 #[derive(Clone, Debug, PartialEq)]

@@ -6,17 +6,17 @@
 //! there. Names of parts are names of nodes.
 
 use super::Recording;
-use super::shape::{COLOURS, beam_halves};
+use super::palette::Palette;
+use super::shape::beam_halves;
+use super::symbol::{symbol, symbol_size};
 use crate::lie::Vector3;
 use crate::results::mesh::Mesh;
-use crate::results::scene::{Geometry, SceneJoint, SceneShape};
+use crate::results::scene::{SceneJoint, SceneShape};
 use nalgebra::UnitQuaternion;
 use serde_json::{Value, json};
 
 /// Corners of a circle.
 const SLICES: usize = 32;
-/// Radius of a joint's ball, as part of the size of the picture.
-const JOINT: f64 = 0.012;
 
 const FLOAT: u32 = 5126;
 const UNSIGNED: u32 = 5125;
@@ -28,8 +28,9 @@ pub fn glb(recording: &Recording) -> Vec<u8> {
     let mut writer = GltfWriter::default();
     let times = writer.times(&recording.motion.times);
     let mut children = Vec::new();
+    let palette = Palette::new(&recording.scene);
     for (place, body) in recording.scene.bodies.iter().enumerate() {
-        let material = writer.material(COLOURS[place % COLOURS.len()]);
+        let material = writer.material(palette.body(place));
         let mut meshes = Vec::with_capacity(body.shapes.len());
         for shape in &body.shapes {
             let own = shape.linear_colour().map(|colour| writer.material(colour));
@@ -37,15 +38,14 @@ pub fn glb(recording: &Recording) -> Vec<u8> {
         }
         let node = writer.node(&body.name, &meshes);
         writer.animate(recording, body.node, node, times);
-        let radius = JOINT * size(recording);
         for joint in recording.scene.joints.iter().filter(|joint| joint.nodes[1] == Some(body.node)) {
-            let child = writer.joint(joint, 1, radius);
+            let child = writer.joint(joint, 1, symbol_size(&recording.scene, joint, size(recording)));
             writer.add_child(node, child);
         }
         children.push(node);
     }
     for (place, beam) in recording.scene.beams.iter().enumerate() {
-        let material = writer.material(COLOURS[(recording.scene.bodies.len() + place) % COLOURS.len()]);
+        let material = writer.material(palette.beam(place));
         let halves = beam_halves(beam, SLICES / 2);
         for group in halves.chunk_by(|(first, _), (second, _)| first == second) {
             let Some(carrier) = group[0].0 else { continue };
@@ -158,11 +158,14 @@ impl GltfWriter {
         self.nodes.len() - 1
     }
 
-    fn joint(&mut self, joint: &SceneJoint, side: usize, radius: f64) -> usize {
-        let geometry = Geometry::Sphere { radius };
-        let shape = SceneShape { geometry, frame: joint.frames[side], default_shape: true, colour: None };
+    fn joint(&mut self, joint: &SceneJoint, side: usize, size: f64) -> usize {
         let material = self.material([0.03, 0.03, 0.04]);
-        self.node(&joint.name, &[(Mesh::from_shape(&shape, SLICES / 2), material)])
+        let meshes = symbol(&joint.kind, size).into_iter().map(|geometry| {
+            let frame = joint.frames[side];
+            let shape = SceneShape { geometry, frame, default_shape: true, colour: None };
+            (Mesh::from_shape(&shape, SLICES / 2), material)
+        });
+        self.node(&joint.name, &meshes.collect::<Vec<_>>())
     }
 
     fn add_child(&mut self, node: usize, child: usize) {

@@ -10,14 +10,18 @@ pub mod figure;
 pub mod gltf;
 mod motion;
 mod page;
+mod palette;
 mod recording;
 mod shape;
+mod symbol;
 mod thin;
 
 pub use motion::{MotionError, RecordedMotion};
 pub use page::{page, page_of_all};
+pub use palette::{COLOURS, Palette};
 pub use recording::Recording;
-pub use shape::{COLOURS, beam_halves};
+pub use shape::beam_halves;
+pub use symbol::{symbol, symbol_size};
 pub use thin::{Curves, thinned};
 
 use crate::results::ReadError;
@@ -43,7 +47,7 @@ fn list(paths: &[PathBuf]) -> String {
 }
 
 /// Why a run cannot be shown.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum ReportError {
     /// A folder without a `run.json` of ours.
@@ -128,3 +132,5 @@ pub enum ReportError {
     #[error(transparent)]
     RecordedMotion(#[from] MotionError),
 }
+
+shown_by_message!(ReportError);

@@ -23,7 +23,7 @@ pub struct RecordedMotion {
 }
 
 /// Why a motion cannot be read.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum MotionError {
     /// Not an HDF5 file, or not one of ours.
@@ -57,6 +57,8 @@ pub enum MotionError {
         nodes: usize,
     },
 }
+
+shown_by_message!(MotionError);
 
 impl MotionError {
     fn unreadable(path: &Path, message: impl ToString) -> Self {

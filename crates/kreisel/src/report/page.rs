@@ -4,6 +4,7 @@
 //! data, so that no name can end the element that holds them; the viewer shows names as text only.
 
 use super::base64::{doubles, encode, singles};
+use super::palette::Palette;
 use super::thin::thinned;
 use super::{RecordedMotion, Recording};
 use crate::results::{Channel, CsvTable, RunSummary, Scene};
@@ -72,6 +73,8 @@ struct Data<'a> {
     format: u32,
     run: RunSummary,
     scene: &'a Scene,
+    /// The colour of each body.
+    colours: Vec<&'static str>,
     frames: PageFrames,
     groups: Vec<SignalGroup>,
     /// Number of output times of the run.
@@ -137,6 +140,7 @@ impl<'a> Data<'a> {
             format: FORMAT,
             run: shown_summary(recording),
             scene: &recording.scene,
+            colours: Palette::new(&recording.scene).bodies,
             frames: frames(&recording.motion),
             groups: groups(&recording.table, share),
             record_count: recording.table.times.len(),

@@ -1,24 +1,29 @@
-//! What pictures for other programs have in common: colours, and beams as straight pieces.
+//! What pictures for other programs have in common: beams as straight pieces.
 
 use crate::results::mesh::{Mesh, placed};
 use crate::results::scene::{Geometry, SceneBeam, SceneElement, SceneFrame, SceneShape};
 use nalgebra::Quaternion;
 
-/// Colours of bodies, linear red, green and blue.
-pub const COLOURS: [[f64; 3]; 6] = [
-    [0.09, 0.27, 0.62],
-    [0.82, 0.32, 0.07],
-    [0.06, 0.42, 0.30],
-    [0.62, 0.19, 0.36],
-    [0.85, 0.56, 0.08],
-    [0.25, 0.53, 0.72],
-];
+/// Parts of its length: what is thicker is no beam, how thick it is drawn then, and how thick at least.
+const STUBBY: f64 = 1.0 / 3.0;
+const SLENDER: f64 = 1.0 / 12.0;
+const VISIBLE: f64 = 1.0 / 50.0;
+
+/// How thick a beam is drawn: as it is, unless its section was reckoned from stiffnesses and may be any.
+pub fn drawn_thickness(beam: &SceneBeam) -> f64 {
+    let length: f64 = beam.elements.iter().map(|element| element.length).sum();
+    let given = beam.size[0].max(beam.size[1]);
+    let beam_like = if given > STUBBY * length { SLENDER * length } else { given };
+    beam_like.max(VISIBLE * length)
+}
 
 /// Halves of a beam's elements, as straight as they are short, each in the axes of the node that carries it.
 ///
 /// Halves at the same node follow each other; the ground carries those without a node.
 pub fn beam_halves(beam: &SceneBeam, slices: usize) -> Vec<(Option<usize>, Mesh)> {
-    let radius = 0.25 * (beam.size[0] + beam.size[1]);
+    let given = beam.size[0].max(beam.size[1]);
+    let radius =
+        0.25 * (beam.size[0] + beam.size[1]) * (drawn_thickness(beam) / given.max(f64::MIN_POSITIVE));
     let half = |element: &SceneElement, side: usize| {
         let offset = if side == 0 { 0.25 } else { -0.25 } * element.length;
         let SceneFrame { rotation, .. } = element.frames[side];

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// Why results could not be written.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum WriteError {
     /// The folder or file system does not let us write.
@@ -146,6 +146,8 @@ pub enum WriteError {
     },
 }
 
+shown_by_message!(WriteError);
+
 /// Why a run does not go on with a file whose content or checksum is another one.
 pub(super) const DAMAGED: &str =
     "it is damaged, since it is not as it was at the checkpoint; start over with --force";
@@ -171,7 +173,7 @@ impl WriteError {
 }
 
 /// Why a result file could not be read.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum ReadError {
     /// A file that is gone.
@@ -261,6 +263,8 @@ pub enum ReadError {
         text: String,
     },
 }
+
+shown_by_message!(ReadError);
 
 impl ReadError {
     /// The variant that tells best what `source` means for reading `path`.

@@ -115,15 +115,30 @@ pub struct SceneShape {
 impl SceneShape {
     /// Its colour in linear red, green and blue, if it has one.
     pub fn linear_colour(&self) -> Option<[f64; 3]> {
-        let digits = self.colour.as_ref()?.strip_prefix('#').filter(|digits| digits.len() == 6)?;
-        let number = u32::from_str_radix(digits, 16).ok()?;
-        // The curve of sRGB [IEC 61966-2-1].
-        let linear = |byte: u32| match f64::from(byte & 0xff) / 255.0 {
-            dark if dark <= 0.040_45 => dark / 12.92,
-            light => ((light + 0.055) / 1.055).powf(2.4),
-        };
-        Some([number >> 16, number >> 8, number].map(linear))
+        linear_colour(self.colour.as_deref()?)
     }
+}
+
+/// A colour of the form `#rrggbb` as linear red, green and blue.
+pub fn linear_colour(code: &str) -> Option<[f64; 3]> {
+    let digits = code.strip_prefix('#').filter(|digits| digits.len() == 6)?;
+    let number = u32::from_str_radix(digits, 16).ok()?;
+    // The curve of sRGB [IEC 61966-2-1].
+    let linear = |byte: u32| match f64::from(byte & 0xff) / 255.0 {
+        dark if dark <= 0.040_45 => dark / 12.92,
+        light => ((light + 0.055) / 1.055).powf(2.4),
+    };
+    Some([number >> 16, number >> 8, number].map(linear))
+}
+
+/// Linear red, green and blue as the bytes of a picture.
+pub fn bytes_of_colour(linear: [f64; 3]) -> [u8; 3] {
+    // The same curve the other way.
+    linear.map(|part| {
+        let part = part.clamp(0.0, 1.0);
+        let shown = if part <= 0.003_130_8 { 12.92 * part } else { 1.055 * part.powf(1.0 / 2.4) - 0.055 };
+        (255.0 * shown).round() as u8
+    })
 }
 
 /// Geometry in the frame of a shape; lengths in m, axes of revolution are z. Who weighs a surface of

@@ -1,7 +1,5 @@
 //! Runs a machine from its start to its end, from corner to corner of the inputs and from event to event.
 
-use std::fmt;
-
 use thiserror::Error;
 
 use super::recorder::{Recorder, Trajectory};
@@ -88,12 +86,7 @@ pub enum RunError {
     Checkpoint(#[from] CheckpointError),
 }
 
-/// The message: `main` shows an error that ends it in this way.
-impl fmt::Debug for RunError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, formatter)
-    }
-}
+shown_by_message!(RunError);
 
 impl Machine {
     /// Starts the machine with settings of the integrator, without a plan for a run: makes the initial values

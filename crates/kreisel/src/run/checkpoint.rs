@@ -99,7 +99,7 @@ pub struct Checkpoint {
 }
 
 /// Why a run cannot go on from a checkpoint.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
     /// There is none.
@@ -192,6 +192,8 @@ pub enum CheckpointError {
     #[error(transparent)]
     Write(#[from] WriteError),
 }
+
+shown_by_message!(CheckpointError);
 
 /// As much of a hash as tells it from others; the text in a file may be anything.
 fn beginning(hash: &str) -> &str {

@@ -63,7 +63,7 @@ pub struct Dynamics {
 }
 
 /// Why a state cannot be, or what it asks for.
-#[derive(Clone, Debug, Error)]
+#[derive(Clone, Error)]
 #[non_exhaustive]
 pub enum DynamicsError {
     /// As many numbers are needed as there are coordinates.
@@ -108,6 +108,8 @@ pub enum DynamicsError {
     #[error(transparent)]
     Equations(#[from] ConsistencyError),
 }
+
+shown_by_message!(DynamicsError);
 
 /// What inverse dynamics find.
 #[derive(Clone, Debug, Default, PartialEq)]

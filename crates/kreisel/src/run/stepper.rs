@@ -459,7 +459,7 @@ impl StepperState {
 }
 
 /// Why a stepper cannot go to a state.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum StepperStateError {
     /// The state belongs to something else.
@@ -470,8 +470,10 @@ pub enum StepperStateError {
     State(#[from] ResumeError),
 }
 
+shown_by_message!(StepperStateError);
+
 /// Why there is no second stepper.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum StepperCopyError {
     /// It does not start.
@@ -481,6 +483,8 @@ pub enum StepperCopyError {
     #[error(transparent)]
     State(#[from] StepperStateError),
 }
+
+shown_by_message!(StepperCopyError);
 
 /// The plan of a run whose end may be open: then corners are looked for in a window of steps.
 fn open_plan(machine: &Machine) -> Result<RunPlan, SettingsError> {

@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::constrained::ConsistencyError;
 
 /// Why no equilibrium was found, or why the loads could not grow further.
-#[derive(Clone, Debug, Error, PartialEq)]
+#[derive(Clone, Error, PartialEq)]
 #[non_exhaustive]
 pub enum StaticsError {
     /// The initial configuration cannot be used or does not fit together.
@@ -90,6 +90,8 @@ pub enum StaticsError {
         equation: String,
     },
 }
+
+shown_by_message!(StaticsError);
 
 impl StaticsError {
     /// Whether no load could be borne at all.

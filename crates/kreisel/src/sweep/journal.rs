@@ -19,7 +19,7 @@ pub struct Journal {
 }
 
 /// Why runs cannot be kept or read.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum JournalError {
     /// What the operating system said.
@@ -50,6 +50,8 @@ pub enum JournalError {
         line: usize,
     },
 }
+
+shown_by_message!(JournalError);
 
 /// What a sweep is: runs of another one are not taken over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -53,7 +53,7 @@ const KINDS: [(&str, usize, MeasureKind); 7] = [
 const PLACEHOLDER: &str = "measure-";
 
 /// Why a measure makes no sense.
-#[derive(Clone, Debug, Error)]
+#[derive(Clone, Error)]
 #[non_exhaustive]
 pub enum MeasureError {
     /// A mistake in its words.
@@ -69,6 +69,8 @@ pub enum MeasureError {
     #[error("a parenthesis of `{0}` is not closed")]
     Open(String),
 }
+
+shown_by_message!(MeasureError);
 
 impl From<ModelError> for MeasureError {
     fn from(error: ModelError) -> Self {

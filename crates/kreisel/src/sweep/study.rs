@@ -45,7 +45,7 @@ pub struct Study {
 }
 
 /// Why a sweep makes no sense, or came to no end.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum SweepError {
     /// Values that cannot vary.
@@ -97,6 +97,8 @@ pub enum SweepError {
     #[error("cannot start threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
 }
+
+shown_by_message!(SweepError);
 
 impl Study {
     /// Checks a request against a model: `document` without what is given from outside, `machine` as it is

@@ -30,7 +30,7 @@ pub enum Spread {
 }
 
 /// Why a variation makes no sense.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum VaryError {
     /// Not `name=values`.
@@ -74,6 +74,8 @@ pub enum VaryError {
         most: usize,
     },
 }
+
+shown_by_message!(VaryError);
 
 impl Variation {
     /// Reads `name=values`.

@@ -17,7 +17,7 @@ use crate::lie::{Group, Pose, Space, Vector3, Vector6, write_pose, write_quatern
 use crate::solve::block::BlockPattern;
 
 /// Why parts do not make a system.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AssemblyError {
     /// A part touches a node that does not exist.
@@ -66,6 +66,8 @@ pub enum AssemblyError {
         count: usize,
     },
 }
+
+shown_by_message!(AssemblyError);
 
 /// Collects the parts of a machine.
 #[derive(Default)]

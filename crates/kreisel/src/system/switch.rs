@@ -22,7 +22,7 @@ pub(super) struct Switch {
 }
 
 /// Why a joint cannot be switched on where the machine is.
-#[derive(Clone, Debug, Error, PartialEq)]
+#[derive(Clone, Error, PartialEq)]
 #[non_exhaustive]
 pub enum SwitchError {
     /// Its equations do not hold.
@@ -52,6 +52,8 @@ pub enum SwitchError {
         size: f64,
     },
 }
+
+shown_by_message!(SwitchError);
 
 /// Equations of a joint that is switched on must hold to this part of the machine's length, or of 1 rad: far
 /// above what steps leave in constraints, far below what anybody draws.

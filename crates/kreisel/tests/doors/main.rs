@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod dynamics;
+mod errors;
 mod examples;
 mod machine;
 mod project;

@@ -3,8 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use kreisel::model::schema::schema;
-use kreisel::part::{kinds, parts};
+use kreisel::model::Unit;
+use kreisel::model::schema::{reference_page, schema};
+use kreisel::model::types::TYPES;
+use kreisel::part::{MachineReader, kinds, parts};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -120,5 +122,76 @@ fn the_schema_refuses_unknown_keys_words_and_shapes() {
     ] {
         let found = faults(&schema, &schema, &model, "model");
         assert!(found.iter().any(|fault| fault.contains(words)), "{model}: {found:?}");
+    }
+}
+
+/// A pendulum in which each kind of part of an example stands once.
+const OF_EXAMPLES: &[(&str, &str)] = &[
+    ("body", "name = 'rod'\ninertia = [1, 1, 1]\nmarkers = [{ name = 'end', position = [0.1, 0, 0] }]"),
+    ("drive", "name = 'motor'\njoint = 'hinge'"),
+    ("spring-damper", "name = 'spring'\nfree-length = 0.3"),
+];
+
+/// Lines that stand where an example says nothing of them.
+const USUAL: &[(&str, &str)] = &[
+    ("body", "mass = 1"),
+    ("body", "position = [0.3, 0, 0]"),
+    ("drive", "angle = 0"),
+    ("spring-damper", "bodies = ['ground', 'rod']"),
+    ("spring-damper", "force = 0"),
+];
+
+#[test]
+fn every_line_of_the_examples_of_types_may_stand_in_a_model() {
+    let mut count = 0;
+    for value in TYPES {
+        for line in value.example.lines() {
+            let key = |line: &str| line.split(" =").next().unwrap().to_owned();
+            let mut text = "[parameters]\nradius = 0.1\n[simulation]\nend-time = 2\nstep = 0.01\n".to_owned();
+            text += "[[revolute]]\nname = 'hinge'\nbodies = ['ground', 'rod']\npoint = [0, 0, 0]\naxis = [0, 1, 0]\n";
+            for (part, fixed) in OF_EXAMPLES.iter().filter(|(part, _)| [value.part, "body"].contains(part)) {
+                let usual = USUAL.iter().filter(|(of, _)| of == part).map(|(_, usual)| *usual);
+                let own = (*part == value.part).then_some(line);
+                let lines: Vec<&str> =
+                    usual.filter(|usual| own.is_none_or(|own| key(own) != key(usual))).chain(own).collect();
+                text += &format!("[[{part}]]\n{fixed}\n{}\n", lines.join("\n"));
+            }
+            if let Err(errors) = MachineReader::new().text("example.toml", &text) {
+                panic!("{}: {errors}\n{text}", value.name);
+            }
+            count += 1;
+        }
+    }
+    assert!(count >= 3 * TYPES.len() - 4, "{count} lines");
+}
+
+/// Sizes that the law or the standard says, not our table.
+#[test]
+fn the_table_of_units_is_that_of_the_reader() {
+    let page = reference_page(&kinds());
+    for (name, unit) in Unit::named() {
+        assert_eq!(Unit::parse(name), Ok(unit));
+        assert!(page.contains(&format!("| `{name}` | {} |", unit.factor)), "{name}");
+    }
+    for (name, row) in [
+        ("in", "0.0254 | length (m) |"),
+        ("min", "60 | time (s) |"),
+        ("lb", "0.45359237 | mass (kg) |"),
+        ("GPa", "1000000000 |"),
+    ] {
+        assert!(page.contains(&format!("| `{name}` | {row}")), "{name}");
+    }
+}
+
+#[test]
+fn editors_explain_laws_curves_and_orientations() {
+    let schema = schema(&kinds());
+    for (part, key, words) in [
+        ("drive", "angle", "A law of time is"),
+        ("spring-damper", "force", "A curve is"),
+        ("body", "orientation", "An orientation is"),
+    ] {
+        let text = schema["properties"][part]["items"]["properties"][key]["description"].as_str().unwrap();
+        assert!(text.contains(words), "{text}");
     }
 }

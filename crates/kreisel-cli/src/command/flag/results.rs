@@ -1,4 +1,4 @@
-//! `--out`, `--force`, `--quiet`: where results go, and whether anything is said.
+//! `--out`, `--force`, `--verbose`, `--quiet`: where results go, and how much is said.
 
 use crate::command::{CommandError, warn_of_replacement};
 use kreisel::results::{Computation, OutputFolder};
@@ -14,6 +14,10 @@ pub struct Results {
     /// Take the folder even if it holds something else than results of this model
     #[arg(help_heading = "Results", long)]
     pub force: bool,
+
+    /// Print all that was found: every mode or reaction, the work, a line for each file
+    #[arg(help_heading = "Results", long, short, conflicts_with = "quiet")]
+    pub verbose: bool,
 
     /// Print nothing but errors
     #[arg(help_heading = "Results", long, short)]

@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::lie::{Matrix3, Matrix6, Vector3, Vector6, skew};
 
 /// Why matrices do not belong to a section.
-#[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[derive(Clone, Copy, Error, PartialEq)]
 #[non_exhaustive]
 pub enum SectionError {
     /// The stiffness has a direction that resists nothing or pushes away.
@@ -35,6 +35,8 @@ pub enum SectionError {
         difference: f64,
     },
 }
+
+shown_by_message!(SectionError);
 
 /// Stiffness and mass of a section, about its reference point in its axes (x along the beam).
 #[derive(Clone, Copy, Debug, PartialEq)]

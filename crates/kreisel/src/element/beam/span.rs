@@ -6,7 +6,7 @@ use crate::lie::{Matrix3, Matrix6, Pose, Vector3, Vector6, se3, skew, so3};
 use nalgebra::Matrix3x6;
 
 /// Why two frames make no element.
-#[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[derive(Clone, Copy, Error, PartialEq)]
 #[non_exhaustive]
 pub enum SpanError {
     /// The frames stand at one point.
@@ -22,6 +22,8 @@ pub enum SpanError {
         angle: f64,
     },
 }
+
+shown_by_message!(SpanError);
 
 /// Which half of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

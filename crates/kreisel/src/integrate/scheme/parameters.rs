@@ -14,7 +14,7 @@ pub struct Parameters {
 }
 
 /// Why a choice of parameters is refused.
-#[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[derive(Clone, Copy, Error, PartialEq)]
 #[non_exhaustive]
 pub enum ParameterError {
     /// ρ∞ outside [0, 1].
@@ -49,6 +49,8 @@ pub enum ParameterError {
         beta: f64,
     },
 }
+
+shown_by_message!(ParameterError);
 
 /// How the parameters stand to the stability conditions [ArnoldCardonaBruls2015, Eq. (134)].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -161,7 +161,7 @@ const MAX_STEPS: f64 = 1e10;
 const MIN_STEP: f64 = 1e-100;
 
 /// Why a machine cannot be run with its settings.
-#[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[derive(Clone, Copy, Error, PartialEq)]
 #[non_exhaustive]
 pub enum SettingsError {
     /// It is not said when the run ends.
@@ -200,6 +200,8 @@ pub enum SettingsError {
         length: f64,
     },
 }
+
+shown_by_message!(SettingsError);
 
 impl SettingsError {
     /// What to do about it.

@@ -14,7 +14,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use thiserror::Error;
 
 /// Why a table cannot be read.
-#[derive(Debug, Error)]
+#[derive(Error)]
 pub(crate) enum ReadFault {
     /// The operating system says no.
     #[error(transparent)]
@@ -29,6 +29,8 @@ pub(crate) enum ReadFault {
     #[error("`{0}` is larger than the file")]
     TooLarge(String),
 }
+
+shown_by_message!(ReadFault);
 
 use ReadFault::Form;
 

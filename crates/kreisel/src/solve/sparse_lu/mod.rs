@@ -113,7 +113,7 @@ enum Counted {
 }
 
 /// Why a matrix could not be analysed or factored.
-#[derive(Clone, Debug, PartialEq, Error)]
+#[derive(Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SparseLuError {
     /// Row and column groups differ in size or number.
@@ -157,6 +157,8 @@ pub enum SparseLuError {
         ratio: f64,
     },
 }
+
+shown_by_message!(SparseLuError);
 
 /// How well a factorisation went.
 #[derive(Clone, Copy, Debug, PartialEq)]
