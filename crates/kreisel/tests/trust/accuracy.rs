@@ -155,18 +155,10 @@ fn what_limited_the_steps_is_named() {
     };
     let many_corners: String = (1..40).map(|i| format!(" + 0.01*max(t - {i}/20, 0)")).collect();
     let push = format!("[[force]]\nname = 'push'\nbody = 'rod'\nforce = ['0{many_corners}', 0, 0]\n");
-    let spin = "[[drive]]\njoint = 'pin'\nangle = '30*t + sin(3*t)'\n";
     let swing = SWING.to_owned();
     for (kind, text, lines, words) in [
         ("a limit", &swing, "max-step = 0.02", "the largest one, `max-step`"),
         ("corners", &(swing.clone() + &push), "", "corners of inputs, events and switching"),
-        ("turns", &(swing.clone() + spin), "method = 'explicit8'", "how far parts may turn in one"),
-        (
-            "the first tolerance",
-            &swing,
-            "method = 'explicit8'",
-            "the tolerance of the first runs, which was small enough already",
-        ),
     ] {
         assert_eq!(limit(text, lines), words, "{kind}");
     }
