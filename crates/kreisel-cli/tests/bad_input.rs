@@ -85,6 +85,11 @@ fn machines_that_do_not_fit_name_their_joints_and_fail_with_exit_code_one() {
     }
 }
 
+#[test]
+fn what_a_method_cannot_do_is_told_with_part_line_and_the_method_that_can() {
+    assert_refused(&cases::unable());
+}
+
 /// What `run` says when it refuses: its error without what it says about the folder.
 fn refusal(output: &Output) -> String {
     let said = String::from_utf8(output.stderr.clone()).unwrap();

@@ -229,6 +229,15 @@ const MODELS: &[(&str, &str, &str, &str)] = &[
         "at most 0.98 with steps by the error",
         "a number for `step`",
     ),
+    ("[simulation]\nend-time = 1\nrtol = 1e-17\n", "m.toml:7:8", "at least 1e-14", "16 digits"),
+    (
+        "[simulation]\nend-time = 1\nmethod = 'index2'\nrtol = 1e-12\natol = 0\n",
+        "m.toml:5:1",
+        "at least 2e-10, below which rounding decides",
+        "`explicit8`",
+    ),
+    ("[simulation]\nend-time = 1\naccuracy = 1e-10\n", "m.toml:7:12", "between 1e-9, below which", ""),
+    ("[simulation]\nend-time = 1\naccuracy = 0.5\n", "m.toml:7:12", "and 0.1", ""),
     ("[simulation]\nend-time = 1\nnewton-rtol = 0\n", "m.toml:7:15", "positive", ""),
     ("[simulation]\nend-time = 1\ndefault-sensors = 1\n", "m.toml:7:19", "`true` or `false`", ""),
     // Sensors.
@@ -333,6 +342,8 @@ const FLAGS: &[(&[&str], &str, &str)] = &[
     (&["--step", "1e-300"], "large enough", "larger `step`"),
     (&["--step", "automatic"], "no parameter `automatic`", "a number or `auto`"),
     (&["--step", "auto", "--rtol", "0"], "must be positive", "--rtol"),
+    (&["--rtol", "1e-17"], "at least 1e-14", "--rtol"),
+    (&["--accuracy", "1e-12"], "between 1e-9, below which there is rounding", "--accuracy"),
     (&["--step", "auto", "--atol", "-1"], "must be zero or positive", "--atol"),
     (&["--step", "auto", "--min-step", "0"], "must be positive", "--min-step"),
     (&["--step", "auto", "--min-step", "2 ms", "--max-step", "1 ms"], "at least `min-step`", "--max-step"),
@@ -405,6 +416,7 @@ const STARTS: &[(&str, &str, &str, &str)] = &[
         "end-time = 1\nmethod = 'updated-lagrangian'\ngroup = 'so3xr3'",
         "nonholonomic",
     ),
+    ("steps that a method cannot choose", "", "end-time = 1\nmethod = 'symplectic'", "`explicit8`"),
     ("no equilibrium", "", "end-time = 1\nstart = 'static'", "no equilibrium to start from"),
     (
         "contradicting positions",
@@ -467,6 +479,43 @@ pub fn starts() -> Vec<Case> {
         Case::run(title, format!("{BODY}{parts}[simulation]\n{settings}\n"), &[words])
     };
     STARTS.iter().map(case).collect()
+}
+
+/// Parts after [`BODY`] that a method cannot do, the method, and what the message says of part, line and way
+/// out.
+const UNABLE: &[(&str, &str, [&str; 3])] = &[
+    (
+        "[[knife-edge]]\nname = 'blade'\nbodies = ['ground', 'top']\npoint = [0, 0, 0]\n",
+        "updated-lagrangian",
+        ["`blade`", "m.toml:5:1: `blade`", "take the method `index2`"],
+    ),
+    (
+        "[[knife-edge]]\nname = 'blade'\nbodies = ['ground', 'top']\npoint = [0, 0, 0]\n",
+        "symplectic",
+        ["`blade`", "m.toml:5:1: `blade`", "take the method `explicit8` or `index2`"],
+    ),
+    (
+        "[[beam]]\nname = 'arm'\nfrom = [0, 0, 0]\nto = [1, 0, 0]\nstart = 'top'\nelements = 1\n\
+         section = { shape = 'rectangle', width = '20 mm', height = '10 mm', youngs-modulus = '70 GPa', \
+         poisson-ratio = 0.33, density = 2700 }\n",
+        "symplectic",
+        ["beam `arm`", "m.toml:5:1: `arm`", "take the method `index2`"],
+    ),
+    (
+        "[[state]]\nname = 'lag'\nrate = '-lag.value'\n",
+        "symplectic",
+        ["state `lag.value`", "m.toml:5:1: `lag.value`", "take the method `explicit8` or `index2`"],
+    ),
+];
+
+/// Models with something that a method cannot do.
+pub fn unable() -> Vec<Case> {
+    let case = |&(parts, method, ref words): &(&str, &str, [&'static str; 3])| {
+        let settings =
+            format!("[simulation]\nend-time = 1\nstep = 1e-3\nmethod = '{method}'\ngroup = 'so3xr3'\n");
+        Case::run(&format!("{method}\n{parts}"), format!("{BODY}{parts}{settings}"), words)
+    };
+    UNABLE.iter().map(case).collect()
 }
 
 /// Machines that never fit together, given to `run` and to `check`.

@@ -21,6 +21,13 @@ use super::error::StartError;
 
 /// Largest spectral radius at infinite frequency with steps that the error chooses.
 pub(crate) const MAX_RADIUS: f64 = 0.98;
+/// Least relative tolerance, some fifty roundings: each step makes as many of them in every number, and no
+/// step size makes them smaller.
+pub(crate) const LEAST_TOLERANCE: f64 = 1e-14;
+/// The least that a method of second order can keep to, by `rtol` and `atol` together: below it a step may
+/// add less than four roundings, 0.3 tol^(3/2) < 4 ε, and errors are not seen.
+pub(crate) const LEAST_OF_SECOND_ORDER: f64 = 2e-10;
+
 /// The radii that are possible with such steps, and why.
 pub(crate) fn possible_radii() -> String {
     format!(
@@ -93,6 +100,9 @@ impl ErrorControl {
         ];
         if let Some((name, value)) = numbers.into_iter().find(|(_, value)| !positive(*value)) {
             return Err(StartError::Tolerance { name, value });
+        }
+        if self.rtol < LEAST_TOLERANCE {
+            return Err(StartError::BelowRounding { rtol: self.rtol, least: LEAST_TOLERANCE });
         }
         if !(self.atol >= 0.0 && self.atol.is_finite()) {
             return Err(StartError::Tolerance { name: "atol", value: self.atol });
@@ -302,6 +312,15 @@ mod tests {
     }
 
     #[test]
+    fn below_the_least_tolerance_of_second_order_a_step_may_add_less_than_rounding() {
+        let allowed = |tolerance: f64| {
+            ErrorControl { atol: 0.0, ..ErrorControl::new(tolerance, 1.0) }.allowed_in_a_step(1.0, 3)
+        };
+        assert!(allowed(LEAST_OF_SECOND_ORDER) < 4.0 * f64::EPSILON);
+        assert!(allowed(1.05 * LEAST_OF_SECOND_ORDER) > 4.0 * f64::EPSILON);
+    }
+
+    #[test]
     fn limits_hold_and_nonsense_is_refused() {
         let control = ErrorControl { min_step: 0.1, max_step: 0.2, ..ErrorControl::new(1e-3, 1.0) };
         assert!(control.check().is_ok());
@@ -310,6 +329,7 @@ mod tests {
         for bad in [
             ErrorControl { rtol: 0.0, ..good },
             ErrorControl { rtol: f64::NAN, ..good },
+            ErrorControl { rtol: 1e-17, ..good },
             ErrorControl { atol: -1.0, ..good },
             ErrorControl { min_step: 2.0, max_step: 1.0, ..good },
             ErrorControl { max_step: 0.0, ..good },

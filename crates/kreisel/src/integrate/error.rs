@@ -1,5 +1,7 @@
 //! Why an integration could not start or go on.
 
+use std::fmt;
+
 use thiserror::Error;
 
 use super::control::possible_radii;
@@ -26,6 +28,17 @@ pub enum StartError {
         name: &'static str,
         /// Its value.
         value: f64,
+    },
+    /// A tolerance that rounding exceeds.
+    #[error(
+        "rtol = {rtol:e} is below {least:e}: a number has 16 digits, and a step rounds it some fifty times. No step is small enough for \
+         that; take a larger `rtol`"
+    )]
+    BelowRounding {
+        /// The tolerance.
+        rtol: f64,
+        /// The least that makes sense.
+        least: f64,
     },
     /// The scaling k + m/h² of forces has no size.
     #[error(
@@ -63,16 +76,15 @@ pub enum StartError {
     /// Parameters beyond the limit of stability.
     #[error("these parameters violate α_m ≤ α_f ≤ 1/2 and γ ≤ 2β: the method is unstable")]
     Unstable,
-    /// Something that the chosen method does not integrate.
-    #[error("the method does not integrate systems with {0}")]
-    Unsupported(&'static str),
     /// Something that a method cannot do, and what to do instead.
-    #[error("`{method}` cannot do {what}; {instead}")]
+    #[error("`{method}` cannot do {task}{}; {instead}", part.as_ref().map(|part| format!(": {part}")).unwrap_or_default())]
     CannotDo {
         /// The word of the method.
         method: &'static str,
         /// What, and why not.
-        what: &'static str,
+        task: Task,
+        /// The first part that asks for it, in words with its name between backticks.
+        part: Option<String>,
         /// What to do.
         instead: &'static str,
     },
@@ -94,6 +106,33 @@ pub enum StartError {
 }
 
 shown_by_message!(StartError);
+/// What not every method can do, and why not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Task {
+    /// Steps whose size the error chooses.
+    StepsByError,
+    /// Nonholonomic constraints.
+    Nonholonomic,
+    /// States of first order.
+    States,
+    /// Friction that depends on reactions.
+    ReactionFriction,
+    /// Beams.
+    Beams,
+}
+
+impl fmt::Display for Task {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::StepsByError => "steps by the error: its energy drifts where their size changes",
+            Self::Nonholonomic => "nonholonomic constraints, which hold for velocities only",
+            Self::States => "first-order states, which have no momenta",
+            Self::ReactionFriction => "friction by reactions, which takes energy away",
+            Self::Beams => "beams, whose mass depends on their shape",
+        })
+    }
+}
 
 /// Why a step failed; the state is the one before the step.
 #[derive(Clone, Error, PartialEq)]

@@ -33,8 +33,8 @@ pub(crate) mod words;
 
 pub use begin::ResumeError;
 pub use control::{ControlHistory, ErrorControl};
-pub(crate) use control::{damps_enough, possible_radii};
-pub use error::{StartError, StateError, StepError};
+pub(crate) use control::{LEAST_OF_SECOND_ORDER, LEAST_TOLERANCE, damps_enough, possible_radii};
+pub use error::{StartError, StateError, StepError, Task};
 pub use integration::{Integration, KnownError, Statistics, StepReport};
 pub use interval::{Ends, Interval};
 pub use observer::Observer;

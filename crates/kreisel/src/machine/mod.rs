@@ -240,6 +240,13 @@ impl Machine {
                     requirement: format!("large enough for a run of {length} s"),
                     found: format!("{step:e} s"),
                 },
+                SettingsError::BelowRounding { tolerance, least } => Mistake::Unsuitable {
+                    what: "`rtol` and `atol` of `[simulation]` together".to_string(),
+                    requirement: format!(
+                        "at least {least:e}, below which rounding decides on the error of a step"
+                    ),
+                    found: format!("{tolerance:e}"),
+                },
                 SettingsError::StepTooLong { step, length } => Mistake::Unsuitable {
                     what: "`step` of `[simulation]`".to_string(),
                     requirement: format!("at most as long as the run, {length} s"),

@@ -9,7 +9,7 @@ use crate::constrained::{ConsistencyError, blame};
 use crate::dae::{Control, Values};
 use crate::integrate::{
     Integration, Integrator, Interval, Observer, ResumeError, Saved, Settings, StartError, StateError,
-    Statistics, StepError,
+    Statistics, StepError, Task,
 };
 use crate::machine::event::{EventRecord, EventWatch};
 use crate::machine::sensor::{ConditionSensor, NamedSensor};
@@ -131,6 +131,9 @@ impl Machine {
     /// An error at the start with the name of the part that gives numbers that are not finite.
     fn with_culprit(&self, error: StartError) -> StartError {
         use crate::dae::Dae;
+        if let StartError::CannotDo { method, task, part: None, instead } = error {
+            return StartError::CannotDo { method, task, part: self.part_with(task), instead };
+        }
         let StartError::Initial(ConsistencyError::NotFinite { equation, time }) = error else { return error };
         let initial = &self.initial;
         let rest = Values {
@@ -143,6 +146,15 @@ impl Machine {
         });
         let equation = blame(equation, part);
         ConsistencyError::NotFinite { equation, time }.into()
+    }
+
+    /// The first part that asks for what a method cannot do, where the equations do not tell.
+    fn part_with(&self, task: Task) -> Option<String> {
+        match task {
+            Task::Beams => self.frames().beams().first().map(|beam| format!("beam `{}`", beam.name)),
+            Task::ReactionFriction => self.system.reader_of_reactions().map(|name| format!("`{name}`")),
+            _ => None,
+        }
     }
 
     /// Lets runs of a plan report the condition number of the iteration matrix, as the signal

@@ -48,9 +48,15 @@ impl Machine {
             ) => misses.as_slice(),
             _ => &[],
         };
-        // Misses are in words, the part's name between backticks.
-        let names = misses.iter().take(MAX_NAMES).filter_map(|miss| miss.name.split('`').nth(1));
-        let places = names.filter_map(|name| self.place(name).map(|place| (name, place)));
+        let part = match error {
+            StartError::CannotDo { part, .. } => part.as_deref(),
+            _ => None,
+        };
+        // Parts are in words, the name between backticks; what a part has beside it follows a dot.
+        let words = misses.iter().take(MAX_NAMES).map(|miss| &*miss.name).chain(part);
+        let names = words.filter_map(|words| words.split('`').nth(1));
+        let place = |name| self.place(name).or_else(|| self.place(name.rsplit_once('.')?.0));
+        let places = names.filter_map(|name| place(name).map(|place| (name, place)));
         places.map(|(name, place)| format!("{place}: `{name}`")).collect()
     }
 

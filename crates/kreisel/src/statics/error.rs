@@ -12,7 +12,9 @@ pub enum StaticsError {
     #[error(transparent)]
     Start(#[from] ConsistencyError),
     /// Something of which the state of rest is not defined here.
-    #[error("an equilibrium cannot be found for systems with {0}")]
+    #[error(
+        "an equilibrium cannot be found for systems with {0}; let the machine come to rest in a run, with dampers"
+    )]
     Unsupported(&'static str),
     /// The load factor to be reached is not a usable number.
     #[error("the load factor must be finite and not zero, not {0}")]

@@ -449,6 +449,12 @@ impl System {
         counts
     }
 
+    /// Name of the first element whose forces depend on reactions of joints.
+    pub fn reader_of_reactions(&self) -> Option<&str> {
+        let reads = |entry: &&SystemElement| !entry.element.facts().joints.is_empty();
+        self.elements.iter().find(reads).map(|entry| &*entry.name)
+    }
+
     /// Times between two others at which forces or drives are not smooth, in order.
     pub fn corners(&self, from: f64, to: f64) -> Vec<f64> {
         let elements = self.elements.iter().flat_map(|entry| entry.element.corners(from, to));

@@ -17,7 +17,7 @@ use crate::poses::Poses;
 use kreisel::machine::{Machine, SettingTexts};
 use kreisel::part::MachineReader;
 use kreisel::results::WriteError;
-use kreisel::run::{Job, JobOutcome, Record, Sink};
+use kreisel::run::{Accuracy, Job, JobOutcome, Record, Sink};
 
 /// At most so many of the claims may be false, and so many of the reported errors be less than half of the
 /// true ones.
@@ -275,13 +275,10 @@ fn judge(subjects: &[Subject], accuracies: &[f64]) {
         }
     }
     assert!(all.claims > 0);
-    assert!(
-        all.false_claims.len() as f64 <= (FALSE_CLAIMS * all.claims as f64).ceil(),
-        "{:#?}",
-        all.false_claims
-    );
+    // Exactly these parts: of fewer than a hundred claims none may be false.
+    assert!(all.false_claims.len() as f64 <= FALSE_CLAIMS * all.claims as f64, "{:#?}", all.false_claims);
     for (reported, too_small) in all.reported.iter().zip(&all.too_small) {
-        assert!(too_small.len() as f64 <= (TOO_SMALL * *reported as f64).ceil(), "{too_small:#?}");
+        assert!(too_small.len() as f64 <= TOO_SMALL * *reported as f64, "{too_small:#?}");
     }
 }
 
@@ -302,19 +299,27 @@ fn all_accuracies_that_are_claimed_are_met() {
 
 /// Accuracies whose price is looked at.
 const PRICED: [f64; 2] = [1e-3, 1e-5];
-/// The largest price in CPU time of the best fixed steps, in the median. It guards what there is: 3.7 was measured
-/// at 1e-3, where two runs of order 8 are dear beside a hundred steps of second order, on a busy computer; 4.0 and
-/// 4.1 before a step that is looked into took 20 factorisations in place of 24.
-const MEDIAN_PRICE: f64 = 4.5;
-/// What the price is to be one day; printed beside what it is.
+/// The largest prices in CPU time of the best fixed steps, in the median. 3 is wanted and met at 1e-5; at 1e-3 it
+/// is not, and the limit stands where the figure is: 4.4 in a release build, 3.9 in a dev build.
+///
+/// The reason: what costs more than 3 there are motions for which 64 to 400 fixed steps of second order do. Two
+/// runs of order 8 take 20 to 100 steps each for these whatever is wanted, since they begin with small ones, turn
+/// parts by 4 rad at most (1.5 where turns are counted) and divide a run into ten at least, with 20 factorisations
+/// in each where they are looked into. Tolerances hardly change that: sixteen times as much saves `door`,
+/// `chaplygin-sleigh`, `screw-press`, `gear-pair` and `flyball-governor` 0 to 9 % of the factorisations, and the
+/// errors of these stay a thousandth of what is wanted. A first tolerance of a quarter of the accuracy, a limit of
+/// all of it and a first step of 3 % of the run bring the prices of ten models down by 3 to 18 %, and the median to
+/// about 4.1: of `heavy-top`, which `index2` runs four times. With `index2` nearly all are dearer, 3.2 (`pendulum`)
+/// to 14 (`gear-pair`): nodes and reactions at the thousand times at which its runs are compared cost more than its
+/// few hundred steps.
+const MEDIAN_PRICES: [f64; 2] = [4.5, GOAL];
+/// What the price is to be.
 const GOAL: f64 = 3.0;
 /// Above this price a model is listed with its cause.
 const HIGH_PRICE: f64 = 6.0;
-/// The fewest and the most fixed steps that are tried.
+/// The fewest and the most fixed steps that are tried. Machines that drives lead are right with any number.
 const FEWEST: f64 = 64.0;
 const MOST: f64 = 3e5;
-/// So many hardly cost anything.
-const FEW: f64 = 256.0;
 /// Each run is timed so many times; the fastest counts.
 const TIMINGS: usize = 3;
 
@@ -323,15 +328,23 @@ fn fastest(subject: &Subject, settings: &[(&str, &str)]) -> f64 {
     (0..TIMINGS).map(|_| subject.timed(settings).1.as_secs_f64()).fold(f64::INFINITY, f64::min)
 }
 
-/// The fewest fixed steps with which a model has an accuracy, and its error with these.
-fn best_fixed(subject: &Subject, reference: &Motion, size: f64, accuracy: f64) -> Option<(String, f64, f64)> {
+/// The fewest fixed steps with which a model has an accuracy.
+struct Fixed {
+    step: String,
+    count: f64,
+    error: f64,
+    factorisations: u64,
+}
+
+fn best_fixed(subject: &Subject, reference: &Motion, size: f64, accuracy: f64) -> Option<Fixed> {
     let end = subject.machine(&[]).plan().unwrap().end_time;
     let try_steps = |count: f64| {
         let step = format!("{:e}", end / count);
-        let (motion, ..) = subject.run(&[("step", &step)])?;
+        let (motion, outcome, _) = subject.run(&[("step", &step)])?;
+        let factorisations = outcome.statistics.factorisations;
         let [position, angle] = motion.poses.differences(&reference.poses);
         let error = (position / size).max(angle);
-        (error <= accuracy).then_some((step, count, error))
+        (error <= accuracy).then_some(Fixed { step, count, error, factorisations })
     };
     let mut count = FEWEST;
     let met = loop {
@@ -348,6 +361,42 @@ fn best_fixed(subject: &Subject, reference: &Motion, size: f64, accuracy: f64) -
     Some(finer.map(|part| (part * count).round()).find_map(try_steps).unwrap_or(met))
 }
 
+/// Why an accuracy is dear, from what its runs did: how many there were, what their steps took, and what kept
+/// these small.
+fn cause(found: &Accuracy, fixed: &Fixed) -> String {
+    let work = found.work;
+    let per_step = work.factorisations as f64 / work.steps as f64;
+    let times = work.factorisations as f64 / fixed.factorisations.max(1) as f64;
+    let limit = found.limited_by.map(|limit| format!(", limited by {limit}")).unwrap_or_default();
+    format!(
+        "{} runs with {} steps{limit}, {per_step:.0} factorisations in each, {times:.1} times those of {} fixed ones",
+        found.runs, work.steps, fixed.count
+    )
+}
+
+/// Most steps that may be taken back, in parts of all: of methods of second order and of order 8.
+const TAKEN_BACK: [f64; 2] = [0.05, 0.15];
+
+/// Summed over smooth models and random machines, a method at a time.
+#[test]
+fn few_steps_are_taken_back() {
+    for (method, most) in ["index2", "explicit8"].into_iter().zip(TAKEN_BACK) {
+        let subjects = SMOOTH.map(Subject::model).into_iter().chain((0..MACHINES / 5).map(Subject::random));
+        let mut sums = [0; 2];
+        for subject in subjects {
+            // A tenth of the default, as a run with an accuracy begins.
+            let settings = [("method", method), ("rtol", "1e-4"), ("group", "se3")];
+            let Some((_, outcome, _)) = subject.run(&settings) else { continue };
+            let statistics = outcome.statistics;
+            sums[0] += statistics.rejected_steps + statistics.failed_steps;
+            sums[1] += statistics.steps;
+        }
+        let part = sums[0] as f64 / sums[1] as f64;
+        eprintln!("{method}: {} of {} steps taken back, {:.1} %", sums[0], sums[1], 100.0 * part);
+        assert!(part <= most, "{method}: {sums:?}");
+    }
+}
+
 #[test]
 #[ignore = "takes minutes, and a quiet computer: cargo xtask accuracy"]
 fn an_accuracy_costs_a_few_times_the_best_fixed_steps() {
@@ -361,27 +410,22 @@ fn an_accuracy_costs_a_few_times_the_best_fixed_steps() {
             let fine = [("method", "explicit8"), ("rtol", TOLERANCE), ("group", "so3xr3")];
             let Some((reference, _, length)) = subject.run(&fine) else { continue };
             let size = reference.poses.ranges()[0].max(length);
-            let Some((step, count, error)) = best_fixed(&subject, &reference, size, accuracy) else {
+            let Some(fixed) = best_fixed(&subject, &reference, size, accuracy) else {
                 eprintln!("{}: no fixed steps", subject.name);
                 continue;
             };
             let wanted = format!("{accuracy:e}");
             let Some((_, outcome, _)) = subject.run(&[("accuracy", &wanted)]) else { continue };
             let found = outcome.accuracy.unwrap();
-            let times = [fastest(&subject, &[("accuracy", &wanted)]), fastest(&subject, &[("step", &step)])];
+            let times = [fastest(&subject, &[("accuracy", &wanted)]), fastest(&subject, &[("step", &fixed.step)])];
             let price = times[0] / times[1];
             let line = format!(
-                "{}: {count} {} {} {price:.2}; {:.1e} s, {:.1e} s; error {error:.1e} with fixed ones",
-                subject.name, found.work.steps, found.runs, times[0], times[1]
+                "{}: {} {} {} {price:.2}; {:.1e} s, {:.1e} s; error {:.1e} with fixed ones",
+                subject.name, fixed.count, found.work.steps, found.runs, times[0], times[1], fixed.error
             );
             eprintln!("{line}");
             if price > HIGH_PRICE {
-                let cause = match found.limited_by {
-                    _ if count <= FEW => "fewer fixed steps do than two runs of order 8 need",
-                    Some(limit) => limit,
-                    None => "cause unknown",
-                };
-                high.push(format!("{line}: {cause}"));
+                high.push(format!("{line}: {}", cause(&found, &fixed)));
             }
             prices.push(price);
         }
@@ -394,5 +438,5 @@ fn an_accuracy_costs_a_few_times_the_best_fixed_steps() {
         );
         median
     });
-    assert!(medians.iter().all(|median| *median <= MEDIAN_PRICE), "{medians:?}");
+    assert!(medians.iter().zip(MEDIAN_PRICES).all(|(median, most)| *median <= most), "{medians:?}");
 }

@@ -13,7 +13,7 @@
 //! and v_{n+1} and have their order.
 
 use super::super::control::ErrorControl;
-use super::super::error::{StartError, StepError};
+use super::super::error::{StartError, StepError, Task};
 use super::super::judge::ErrorSize;
 use super::super::state::State;
 use super::implicit::{contradiction, kkt_error};
@@ -67,29 +67,26 @@ struct Symplectic {
 impl Symplectic {
     fn new(on: &Tools) -> Result<Self, StartError> {
         let shape = &on.shape;
-        let refuse = |what: &'static str, instead: &'static str| {
-            Err(StartError::CannotDo { method: SYMPLECTIC.word(), what, instead })
+        let refuse = |task: Task, part: Option<Equation>, instead: &'static str| {
+            let part = part.map(|equation| on.dae.describe(equation));
+            Err(StartError::CannotDo { method: SYMPLECTIC.word(), task, part, instead })
         };
         if on.settings.error_control.is_some() {
-            return refuse(
-                "steps by the error: its energy drifts where their size changes",
-                "give a number for `step`, or take the method `explicit8`",
-            );
+            let instead = "give a number for `step`, or take the method `explicit8`";
+            return refuse(Task::StepsByError, None, instead);
         }
         if shape.nonholonomic_count() > 0 {
-            return refuse(
-                "nonholonomic constraints, whose motions are not those of a least action",
-                INSTEAD,
-            );
+            return refuse(Task::Nonholonomic, Some(Equation::NonholonomicGroup(0)), INSTEAD);
         }
         if shape.state_count() > 0 {
-            return refuse("first-order states, which have no momenta", INSTEAD);
+            return refuse(Task::States, Some(Equation::State(0)), INSTEAD);
         }
+        // The equations do not tell which force or beam it is: who made them does.
         if shape.reactions == Reactions::General {
-            return refuse("friction by reactions, which takes energy away", INSTEAD);
+            return refuse(Task::ReactionFriction, None, INSTEAD);
         }
         if shape.costly_tangent {
-            return refuse("beams, whose mass depends on their shape", "take the method `index2`");
+            return refuse(Task::Beams, None, "take the method `index2`");
         }
         let zeros = |count: usize| vec![0.0; count];
         let (count, constraints) = (shape.velocity_count(), shape.constraint_count());

@@ -16,7 +16,7 @@
 //! | B T                   0  |
 //! ```
 
-use super::super::error::StartError;
+use super::super::error::{StartError, Task};
 use super::super::settings::Settings;
 use super::alpha::{Alpha, Base, Formulation};
 use super::implicit::{Room, Step, StepEquations, TwoParts};
@@ -260,7 +260,12 @@ impl Formulation for LocalCoordinates {
 
     fn check(on: &Tools) -> Result<(), StartError> {
         if on.shape.nonholonomic_count() > 0 {
-            return Err(StartError::Unsupported("nonholonomic constraints"));
+            return Err(StartError::CannotDo {
+                method: UPDATED_LAGRANGIAN.word(),
+                task: Task::Nonholonomic,
+                part: Some(on.dae.describe(Equation::NonholonomicGroup(0))),
+                instead: "take the method `index2`",
+            });
         }
         let Some(node) = node_without_coordinates(&on.shape.space) else { return Ok(()) };
         let first = Equation::Equilibrium(on.shape.space.velocity_range(node).start);

@@ -13,7 +13,7 @@ pub use texts::SettingTexts;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use crate::integrate::{ErrorControl, INDEX2, Parameters, Settings};
+use crate::integrate::{ErrorControl, INDEX2, LEAST_OF_SECOND_ORDER, Parameters, Settings};
 use crate::lie::Group;
 use crate::model::document::Part;
 use crate::model::scope::ParameterValues;
@@ -191,6 +191,14 @@ pub enum SettingsError {
         /// Length of the run in s.
         length: f64,
     },
+    /// A tolerance of steps that rounding exceeds.
+    #[error("the tolerance {tolerance:e} of steps is below {least:e}, where rounding decides on the error")]
+    BelowRounding {
+        /// The tolerance.
+        tolerance: f64,
+        /// The least that makes sense.
+        least: f64,
+    },
     /// A step that does not fit into the run.
     #[error("a step of {step} s is longer than the run of {length} s")]
     StepTooLong {
@@ -211,6 +219,9 @@ impl SettingsError {
             Self::EndBeforeStart { .. } => "choose a later `end-time`, or an earlier `start-time`",
             Self::StepLimits { .. } => "choose a smaller `min-step` or a larger `max-step`",
             Self::TooManySteps { .. } => "choose a larger `step`, or leave it out",
+            Self::BelowRounding { .. } => {
+                "choose a larger `rtol`, or the method `explicit8` for so small errors"
+            }
             Self::StepTooLong { .. } => "choose a smaller `step` or a later `end-time`, or leave `step` out",
         }
     }
@@ -324,6 +335,7 @@ impl RunSettings {
             let word = integration.method.word();
             assumptions.push(format!("the method is `{word}`, since steps are of one size"));
         }
+        self.check_tolerance(&integration)?;
         let least = (1e3 * f64::EPSILON * start.abs().max(end.abs())).max(MIN_STEP);
         for step in [Some(integration.step), output_step].into_iter().flatten() {
             if length / step > MAX_STEPS || step < least {
@@ -341,6 +353,18 @@ impl RunSettings {
             velocity_projection: self.velocity_projection.clone(),
             assumptions,
         })
+    }
+
+    /// Errors of second order do not show what rounding makes of a step.
+    fn check_tolerance(&self, integration: &Settings) -> Result<(), SettingsError> {
+        let Some(control) = integration.error_control.filter(|_| self.is_local) else { return Ok(()) };
+        let (tolerance, least) = (control.rtol + control.atol, LEAST_OF_SECOND_ORDER);
+        let is_second = integration.error_constant().is_some();
+        if is_second && tolerance < least {
+            Err(SettingsError::BelowRounding { tolerance, least })
+        } else {
+            Ok(())
+        }
     }
 
     /// Whether the error decides on steps.

@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::method;
 use super::{AccuracyOf, BodyGroup, RunPlan, RunSettings, StartFrom, StepSize};
-use crate::integrate::{ErrorControl, Family, IterationMatrix, OPTIONS, Predictor, Settings, Start, Words};
+use crate::integrate::{
+    ErrorControl, Family, IterationMatrix, LEAST_TOLERANCE, OPTIONS, Predictor, Settings, Start, Words,
+};
 use crate::model::reader::NumberOrWord;
 use crate::model::{Dimension, Key, ModelErrors, Need, Occurrence, PartKind, PartReader, ValueKind, name};
 use crate::solve::newton::{Refresh, Stop};
@@ -301,7 +303,15 @@ const FIRST: &[Setting] = &[
                 "Lets the error of each step decide on its size, one by one, without a look at the whole run: it stays below 0.3 `rtol`^1.5, relative to the machine's length (or the distance from the origin, if larger) and to 1 rad. In place of `accuracy`.",
             ),
         flag: flag("NUMBER", "Relative tolerance of single steps, in place of `--accuracy` and the model's `rtol`"),
-        read: |given, run| given.positive().map(|rtol| run.rtol = rtol),
+        read: |given, run| {
+            run.rtol = given.positive()?;
+            if run.rtol < LEAST_TOLERANCE {
+                let requirement =
+                    format!("at least {LEAST_TOLERANCE:e}, since a number has 16 digits and a step rounds it some fifty times");
+                return Err(given.unsuitable(&requirement, run.rtol));
+            }
+            Ok(())
+        },
         show: |_, plan| controlled(plan, |control| json!(control.rtol)),
     },
     Setting {

@@ -43,8 +43,18 @@ pub(super) const MIN_QUOTIENT: f64 = 1.35;
 const STEPS_A_PERIOD: f64 = 80.0;
 /// Differences below this part of a quantity's size are not asked whether they fall.
 const TINY: f64 = 1e-6;
+/// Differences that grow with smaller steps are told where they make errors of this part of a range. Less may be
+/// what contact or a vibration leaves, and more is what is left of a motion that forgets its start: nothing, whatever the steps.
+const SEEN: std::ops::Range<f64> = 1e-3..0.3;
+/// The quotient up to which differences grow; where runs are not spaced equally the bisection ends just above 1.
+const GROWING_QUOTIENT: f64 = 1.0 + 1e-8;
 /// Errors of positions and angles above this part of their range are told.
 const MAX_ERROR: f64 = 0.02;
+
+/// What makes differences grow, and what to do.
+pub(super) const SINGULAR: &str = "the machine passes a position from which it could go on in several ways (bars on one line), or its motion \
+    is decided by less than steps resolve; hold it off that position by a small offset or a weak spring";
+const AT_SINGULAR: &str = "hold it off that position by a small offset or a weak spring";
 
 /// A torque below this part of that of a force at the machine's length is none, and a force likewise.
 const SLIGHT: f64 = 1e-3;
@@ -140,6 +150,12 @@ impl ErrorEstimate {
             _ => FALL,
         };
         Self { error: falls.part(believed) * difference, size, quotient }
+    }
+
+    /// By which factor differences grow when steps are halved, where they do and are seen.
+    fn growth(&self) -> Option<f64> {
+        let quotient = self.quotient.filter(|quotient| *quotient <= GROWING_QUOTIENT)?;
+        SEEN.contains(&self.relative()).then(|| quotient.recip())
     }
 
     /// The error in parts of the quantity; 0 where there is none.
@@ -248,6 +264,10 @@ pub struct Accuracy {
     /// Whether parts touch or rub: impacts are told by means and peaks of reactions.
     #[serde(skip)]
     touches: bool,
+    /// By which factor positions or angles differ more each time that steps are halved, where they do: no step is
+    /// known to be small enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub differences_grow: Option<f64>,
     /// The first time at which positions or angles are off by more than was asked for, or by more than a
     /// fiftieth of their range if nothing was, in s; absent if none is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -305,6 +325,7 @@ impl Accuracy {
             peak_torques,
             filtered: None,
             touches: units.touches,
+            differences_grow: [positions, angles].iter().filter_map(ErrorEstimate::growth).reduce(f64::max),
             resolved_until: None,
             growth: growth(run, near, [sizes[0].max(units.length), 1.0]),
             limited_by: None,
@@ -377,6 +398,9 @@ impl Accuracy {
                 format!("resolved until t = {time:.4} s, errors grow by e in {:.2} s", growth.recip())
             }
         };
+        if self.differences_grow.is_some() {
+            words += "; smaller steps make it differ more";
+        }
         if let Some(filtered) = self.filtered {
             words +=
                 &format!("; vibrations with periods below {} s are not resolved", filtered.rounded_period());
@@ -443,9 +467,26 @@ impl Accuracy {
         estimates.iter().all(|estimate| estimate.relative() <= small || falls(estimate))
     }
 
+    /// The doubt that no steps are seen to be small enough.
+    fn growing_note(&self, worst: f64) -> Note {
+        let Self { positions, angles, .. } = self;
+        let text = format!(
+            "smaller steps make the result differ more, by {:.1e} m and {:.1e} rad at least: {SINGULAR}",
+            positions.error, angles.error
+        );
+        let note = Note::new(NoteKind::LargeError, text).number(worst).advice(AT_SINGULAR);
+        match self.resolved_until {
+            Some(time) => note.at(time),
+            None => note,
+        }
+    }
+
     /// The doubt that it casts.
     fn note(&self, remedy: Remedy) -> Option<Note> {
         let worst = self.positions.relative().max(self.angles.relative());
+        if self.differences_grow.is_some() {
+            return Some(self.growing_note(worst));
+        }
         if worst <= MAX_ERROR {
             return None;
         }
@@ -707,6 +748,20 @@ mod tests {
         let falls = Falls { far: 16.0, near: 16.0, scatter: true };
         let found = ErrorEstimate::new(1.0, 0.3, Some(1e-4), falls);
         assert_eq!((found.error, found.quotient), (0.3, None));
+    }
+
+    #[test]
+    fn differences_that_grow_are_told_where_they_are_seen() {
+        // Halving 2, 1, 0.5, 0.25 ms moves the positions of a chain of four-bars by these.
+        let differences = [5e-4, 4e-4, 2.6e-3, 4e-3];
+        let grow: Vec<bool> = differences
+            .windows(2)
+            .map(|pair| ErrorEstimate::new(1.0, pair[1], Some(pair[0]), Falls::EQUAL).growth().is_some())
+            .collect();
+        assert_eq!(grow, [false, true, true]);
+        for (difference, coarser) in [(1e-7, 1e-8), (1.0, 0.9)] {
+            assert!(ErrorEstimate::new(1.0, difference, Some(coarser), Falls::EQUAL).growth().is_none());
+        }
     }
 
     #[test]

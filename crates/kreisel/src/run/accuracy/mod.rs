@@ -139,7 +139,7 @@ impl AccuracyWatch {
         if report.order < HIGH_ORDER {
             self.vibrations.accepted(&ends);
         }
-        self.limits.accepted(&ends);
+        self.limits.accepted(&ends, report.order);
         if let Some(samples) = &mut self.samples {
             samples.accepted(machine, last);
         }

@@ -12,7 +12,7 @@
 //! of the first run from 4 to 1/64 of the accuracy, a sixteenth took the fewest steps in all.
 
 use super::SMOOTH_ORDER;
-use super::companion::{Accuracy, ErrorEstimate, Falls, MIN_QUOTIENT, PassWork, SCATTERED, Units};
+use super::companion::{Accuracy, ErrorEstimate, Falls, MIN_QUOTIENT, PassWork, SCATTERED, SINGULAR, Units};
 use super::samples::Samples;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Note, NoteKind};
@@ -312,7 +312,7 @@ impl Target {
         machine: &Machine,
         plan: &RunPlan,
         samples: (&Samples, bool),
-        limit: &'static str,
+        limit: Option<&'static str>,
     ) -> (Option<Accuracy>, Option<Note>) {
         let units = Units::new(machine, plan);
         let Some(mut found) = self.estimate(samples, units) else {
@@ -324,8 +324,17 @@ impl Target {
             return (None, Some(Note::new(NoteKind::NoErrorEstimate, text)));
         };
         let error = self.worst(&found, units);
-        found.limited_by = (error < SHARP * self.accuracy).then_some(limit);
+        found.limited_by = (error < SHARP * self.accuracy).then(|| limit.unwrap_or(self.tolerance_words()));
         (Some(found), (error > self.accuracy).then(|| self.miss(&found, error, units)))
+    }
+
+    /// Why the tolerance was smaller than need be, where nothing else kept steps small.
+    fn tolerance_words(&self) -> &'static str {
+        match (self.number(), self.scatters()) {
+            (..=2, _) => "the tolerance of the first runs, which was small enough already",
+            (_, true) => "a tolerance that followed from a bound of the error",
+            (_, false) => "errors of single steps that do not add up",
+        }
     }
 
     /// The note that the accuracy was not reached, and by what.
@@ -342,6 +351,8 @@ impl Target {
             self.number(),
             missed.join(", ")
         );
+        let why = if found.differences_grow.is_some() { format!("; {SINGULAR}") } else { String::new() };
+        let text = text + &why;
         let note = Note::new(NoteKind::AccuracyMissed, text).number(error);
         match found.resolved_until {
             Some(time) => note.at(time),
