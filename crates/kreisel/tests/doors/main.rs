@@ -4,6 +4,7 @@
 mod common;
 mod dynamics;
 mod examples;
+mod led_motion;
 mod machine;
 mod project;
 mod results_folder;
