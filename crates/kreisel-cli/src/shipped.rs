@@ -43,6 +43,7 @@ shipped! {
     "crane"
     "crank-row"
     "dc-motor-crank"
+    "delta-robot"
     "door"
     "double-pendulum"
     "engine"
@@ -52,6 +53,7 @@ shipped! {
     "four-bar"
     "four-bar-chain"
     "four-bar-misaligned"
+    "four-cylinder-engine"
     "gear-pair"
     "grid"
     "heavy-top"
@@ -64,6 +66,7 @@ shipped! {
     "rolling-disc"
     "screw-press"
     "settling-balls"
+    "six-axis-robot"
     "slider-crank-spatial"
     "slipping-ball"
     "spin-up-beam"
@@ -71,6 +74,7 @@ shipped! {
     "tennis-racket"
     "turntable-ball"
     "universal-joint"
+    "wind-turbine"
 }
 
 #[cfg(test)]
