@@ -16,7 +16,7 @@ import numpy as np
 
 TOLERANCE = 1e-9
 ROBOTS = Path(gymnasium.__file__).parent / "envs/mujoco/assets"
-NAMES = ("ant", "half_cheetah", "hopper", "humanoid", "inverted_double_pendulum", "pusher_v5", "reacher", "swimmer", "walker2d")
+NAMES = ("ant", "half_cheetah", "hopper", "humanoid", "inverted_double_pendulum", "reacher", "swimmer", "walker2d")
 
 # Angles in other units and orders, joints away from the origin, several in a body, frames, all shapes, springs.
 MIXED = """
@@ -90,17 +90,26 @@ def expected(model: mujoco.MjModel, data: mujoco.MjData) -> dict[str, np.ndarray
     return bodies
 
 
+def call(*words: object) -> None:
+    """Runs the command; what it says where it fails."""
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{words}: {done.stderr}")
+
+
 def compare(command: str, file: Path, folder: Path) -> float:
     """Largest difference, relative to the largest acceleration."""
-    subprocess.run([command, "import", file, "--out", folder], check=True, capture_output=True)
+    call(command, "import", file, "--out", folder)
     model = mujoco.MjModel.from_xml_path(str(file))
     data = mujoco.MjData(model)
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     model.dof_armature[:] = 0
+    # What is around is told as not taken over.
+    model.opt.density, model.opt.viscosity = 0, 0
     random = np.random.default_rng(1)
-    one = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
-    joints = [joint for joint in range(model.njnt) if model.jnt_type[joint] in one]
-    states = iter([(joint, *random.uniform(-0.5, 0.5, 2)) for joint in joints])
+    one = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+    joints = [joint for joint in range(model.njnt) if int(model.jnt_type[joint]) in one]
+    states = iter([(joint, *map(float, random.uniform(-0.5, 0.5, 2))) for joint in joints])
     path = next(folder.glob("*.toml"))
     parts = path.read_text().split("\n[[")
     bodies, names = [], []
@@ -125,8 +134,7 @@ def compare(command: str, file: Path, folder: Path) -> float:
     mujoco.mj_rnePostConstraint(model, data)
     mujoco.mj_energyVel(model, data)
     setting = ["--set=stops=0"] if "\nstops = 1" in text else []
-    run = ["run", path, *setting, "--method", "explicit8", "--end-time", "1e-6", "--step", "1e-6", "--out", folder / "run"]
-    subprocess.run([command, *run], check=True, capture_output=True)
+    call(command, "run", path, *setting, "--method", "explicit8", "--end-time", "1e-6", "--step", "1e-6", "--out", folder / "run")
     with (folder / "run/trajectory.csv").open() as lines:
         head, row = [line for line in csv.reader(lines) if not line[0].startswith("#")][:2]
     found = {name.split(" ")[0]: float(value) for name, value in zip(head, row, strict=True)}
