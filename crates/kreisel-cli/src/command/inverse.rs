@@ -18,8 +18,8 @@ use std::path::PathBuf;
 /// (`elbow.drive-torque`, `elbow.drive-power`) and the reaction of each joint (`elbow.force.x`), in world axes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  kreisel inverse robot.toml --motion motion.csv
-  kreisel inverse robot.toml --motion motion.csv --set load=5 -o loaded.csv
+  kreisel import models/arm.urdf && kreisel inverse arm/arm.toml --motion models/arm.csv
+  kreisel inverse arm/arm.toml --motion models/arm.csv --set losses=0 -o frictionless.csv
 
 Of forces and reactions that give the same motion, where more coordinates are led than are free or constraints
 follow from each other, the smallest are taken, with torques over the length of the machine. Laws of time count
