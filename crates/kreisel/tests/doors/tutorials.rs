@@ -139,7 +139,8 @@ fn the_wind_turbine_finds_its_speed_and_bends_its_tower() {
     assert_near(mean_of_swings, more * bent, 0.02 * bent);
     let period = 2.0 * PI * ((top + 0.236 * tower) * length.powi(3) / (3.0 * bending) * more).sqrt();
     let places = column(&run, "nacelle.position.x");
-    let passes = |k: &usize| run.times[*k] > 6.0 && places[k - 1] < mean_of_swings && places[*k] >= mean_of_swings;
+    let passes =
+        |k: &usize| run.times[*k] > 6.0 && places[k - 1] < mean_of_swings && places[*k] >= mean_of_swings;
     let times: Vec<f64> = (1..places.len()).filter(passes).map(|k| run.times[k]).collect();
     let found = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
     // The nacelle and the rotor turn as well, which makes it slower.
