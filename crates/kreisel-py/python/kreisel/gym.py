@@ -74,12 +74,12 @@ class _Machines:
         actions: Mapping[str, tuple[float, float]],
         observations: Sequence[str],
         reward: Reward,
-        end: End | None,
-        start: Start | None,
-        settings: Mapping[str, float | str] | None,
-        frame_skip: int,
-        limit: int | None,
-        failed: float,
+        end: End | None = None,
+        start: Start | None = None,
+        settings: Mapping[str, float | str] | None = None,
+        frame_skip: int = 1,
+        limit: int | None = None,
+        failed: float = 0.0,
     ) -> None:
         self.model, self.reward, self.end, self.start = model.copy(), reward, end, start
         self.settings: dict[str, Any] = dict(settings or {})
@@ -160,7 +160,8 @@ class Environment(gymnasium.Env[Array, Array]):
     written in NumPy for one machine or many. `start` gives initial coordinates of joints from random numbers.
 
     A step of the environment is `frame_skip` steps of the model, an episode is cut after `limit` of them. A machine that
-    cannot go on ends its episode with the reward `failed`; `info["error"]` says why.
+    cannot go on ends its episode with the reward `failed`; `info["error"]` says why. `settings` are those of `simulate`. What is left out:
+    no `end`, no `start` but that of the model, a `frame_skip` of 1, no `limit`, 0 for `failed`.
     """
 
     def __init__(
@@ -169,16 +170,9 @@ class Environment(gymnasium.Env[Array, Array]):
         actions: Mapping[str, tuple[float, float]],
         observations: Sequence[str],
         reward: Reward,
-        *,
-        end: End | None = None,
-        start: Start | None = None,
-        settings: Mapping[str, float | str] | None = None,
-        frame_skip: int = 1,
-        limit: int | None = None,
-        failed: float = 0.0,
+        **others: Any,
     ) -> None:
-        parts = (actions, observations, reward, end, start, settings, frame_skip, limit, failed)
-        self._machines = _Machines(model, 1, *parts)
+        self._machines = _Machines(model, 1, actions, observations, reward, **others)
         self.action_space = self._machines.action_space
         self.observation_space = self._machines.observation_space
 
@@ -215,16 +209,9 @@ class VectorEnvironment(VectorEnv[Array, Array, Any]):
         actions: Mapping[str, tuple[float, float]],
         observations: Sequence[str],
         reward: Reward,
-        *,
-        end: End | None = None,
-        start: Start | None = None,
-        settings: Mapping[str, float | str] | None = None,
-        frame_skip: int = 1,
-        limit: int | None = None,
-        failed: float = 0.0,
+        **others: Any,
     ) -> None:
-        parts = (actions, observations, reward, end, start, settings, frame_skip, limit, failed)
-        self._machines = _Machines(model, count, *parts)
+        self._machines = _Machines(model, count, actions, observations, reward, **others)
         self.num_envs = count
         self.single_action_space = self._machines.action_space
         self.single_observation_space = self._machines.observation_space
