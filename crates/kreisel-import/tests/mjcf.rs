@@ -2,13 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use kreisel::part::MachineReader;
-use kreisel::run::Dynamics;
-use kreisel_import::{Choices, Folder, import, import_text};
+mod common;
+
+use common::{model_as, moves_as_two_circles_say, read_as, refused_as};
+use kreisel_import::{Choices, Folder, import};
 use std::f64::consts::PI;
 
 fn read(text: &str) -> Result<Folder, String> {
-    import_text("xml", text, Choices::default()).unwrap().map_err(|errors| errors.render(false))
+    read_as("xml", text)
 }
 
 /// A file with these lines in the world, the first of which is line 2.
@@ -16,27 +17,12 @@ fn world(inside: &str) -> String {
     format!("<mujoco><worldbody>\n{inside}\n</worldbody></mujoco>")
 }
 
-/// The message for a bad file names the line and the reason.
 fn refused(text: &str, line: usize, reason: &str) {
-    let message = read(text).unwrap_err();
-    assert!(message.contains(&format!("robot.xml:{line}:")), "{message}");
-    assert!(message.contains(reason), "{message}");
+    refused_as("xml", text, line, reason);
 }
 
-/// Whether the model can be read, and its text.
 fn model(text: &str) -> String {
-    let folder = read(text).unwrap();
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("robot.toml");
-    std::fs::create_dir(place.path().join("meshes")).unwrap();
-    std::fs::write(&path, &folder.model).unwrap();
-    for (file, bytes) in &folder.surfaces {
-        std::fs::write(place.path().join(file), bytes).unwrap();
-    }
-    if let Err(errors) = kreisel::read(&path) {
-        panic!("{}\n{}", errors.render(false), folder.model);
-    }
-    folder.model
+    model_as("xml", text)
 }
 
 /// The numbers of a key in the table of a part.
@@ -181,26 +167,5 @@ fn a_connected_four_bar_moves_as_two_circles_say() {
         <body name='coupler' pos='0 0 0.3'><joint axis='0 1 0'/><geom size='0.05' pos='0.5 0 0.25'/></body></body>\
         <body name='rocker' pos='1 0 0'><joint axis='0 1 0'/><geom size='0.05' pos='0 0 0.8'/></body>\
         </worldbody><equality><connect body1='coupler' body2='rocker' anchor='1 0 0.5'/></equality></mujoco>";
-    let model = model(text);
-    let led = MachineReader::new().led_text("four-bar.toml", &model, Some(&["a".to_owned()])).unwrap();
-    let dynamics = Dynamics::new(led);
-    let rocker = dynamics.frame("rocker").unwrap();
-    let mut at = dynamics.evaluator();
-    for angle in [0.5, -1.0, 2.0, 6.0] {
-        at.set_state(&[angle], &[0.0]).unwrap();
-        let found = at.frame_motion(&rocker).pose.position;
-        let (x, z) = four_bar_tip(angle);
-        assert!((found.x - x).abs() < 1e-9 && (found.z - z).abs() < 1e-9, "{angle}: {found} {x} {z}");
-    }
-}
-
-/// Where circles about the tip of the crank and about the foot of the rocker meet above.
-fn four_bar_tip(angle: f64) -> (f64, f64) {
-    let (crank, coupler, rocker) = (0.3, 1.25_f64.sqrt(), 0.8);
-    let (ax, az) = (crank * angle.sin(), crank * angle.cos());
-    let (dx, dz) = (1.0 - ax, -az);
-    let apart = dx.hypot(dz);
-    let along = (apart * apart + coupler * coupler - rocker * rocker) / (2.0 * apart);
-    let across = (coupler * coupler - along * along).sqrt();
-    (ax + (along * dx - across * dz) / apart, az + (along * dz + across * dx) / apart)
+    moves_as_two_circles_say(&model(text));
 }

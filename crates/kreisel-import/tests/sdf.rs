@@ -2,28 +2,22 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod common;
+
+use common::{model_as, moves_as_two_circles_say, read_as, refused_as};
 use kreisel::part::MachineReader;
-use kreisel::run::Dynamics;
-use kreisel_import::{Choices, Folder, import_text};
+use kreisel_import::Folder;
 
 fn read(text: &str) -> Result<Folder, String> {
-    import_text("sdf", text, Choices::default()).unwrap().map_err(|errors| errors.render(false))
+    read_as("sdf", text)
 }
 
-/// The message for a bad file names the line and the reason.
 fn refused(text: &str, line: usize, reason: &str) {
-    let message = read(text).unwrap_err();
-    assert!(message.contains(&format!("robot.sdf:{line}:")), "{message}");
-    assert!(message.contains(reason), "{message}");
+    refused_as("sdf", text, line, reason);
 }
 
-/// Whether the model can be read, and its text.
 fn model(text: &str) -> String {
-    let folder = read(text).unwrap();
-    if let Err(errors) = MachineReader::new().text("robot.toml", &folder.model) {
-        panic!("{}\n{}", errors.render(false), folder.model);
-    }
-    folder.model
+    model_as("sdf", text)
 }
 
 /// Two links and a joint of this type with these elements, in line 3.
@@ -150,22 +144,5 @@ fn a_four_bar_moves_as_two_circles_say() {
     ];
     let model = model(&text.concat());
     assert_eq!(model.matches("[[revolute]]").count(), 4, "{model}");
-    let led = MachineReader::new().led_text("four-bar.toml", &model, Some(&["a".to_owned()])).unwrap();
-    let dynamics = Dynamics::new(led);
-    let rocker = dynamics.frame("rocker").unwrap();
-    let mut at = dynamics.evaluator();
-    for angle in [0.7, -1.3, 2.5, 5.0] {
-        at.set_state(&[angle], &[0.0]).unwrap();
-        let found = at.frame_motion(&rocker).pose.position;
-        // Where a circle of the coupler's length about the tip of the crank meets that of the rocker.
-        let (crank, coupler, rocker) = (0.3_f64, 1.25_f64.sqrt(), 0.8_f64);
-        let tip = [crank * angle.sin(), crank * angle.cos()];
-        let [dx, dz] = [1.0 - tip[0], -tip[1]];
-        let apart = dx.hypot(dz);
-        let along = (apart * apart + coupler * coupler - rocker * rocker) / (2.0 * apart);
-        let across = (coupler * coupler - along * along).sqrt();
-        let x = tip[0] + (along * dx - across * dz) / apart;
-        let z = tip[1] + (along * dz + across * dx) / apart;
-        assert!((found.x - x).abs() < 1e-9 && (found.z - z).abs() < 1e-9, "{angle}: {found} {x} {z}");
-    }
+    moves_as_two_circles_say(&model);
 }
