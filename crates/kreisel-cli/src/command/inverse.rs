@@ -3,8 +3,9 @@
 use super::flag::{Json, Model, json_text};
 use super::{CommandError, Ending, counted};
 use crate::output::{Printer, brief, write_whole};
+use kreisel::machine::LedMotion;
 use kreisel::results::CsvWriter;
-use kreisel::run::{DrivingForces, Dynamics, LedMotion};
+use kreisel::run::{DrivingForces, Dynamics};
 use serde::Serialize;
 use std::io;
 use std::path::PathBuf;
@@ -50,7 +51,7 @@ impl InverseDynamics {
         self.json.check()?;
         let motion = LedMotion::read(&self.motion, &self.model.read()?)?;
         let dynamics = Dynamics::new(self.model.read_led(motion.coordinates())?);
-        let found = motion.forces(&dynamics)?;
+        let found = dynamics.driving_forces(&motion)?;
         let mut writer = CsvWriter::new(Vec::new(), &self.output, &found.channels)?;
         for (time, row) in motion.times().iter().zip(&found.rows) {
             writer.push(*time, row)?;

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use kreisel::machine::Machine;
+use kreisel::machine::{LedMotion, Machine};
 use kreisel::part::MachineReader;
-use kreisel::run::{DrivingForces, Dynamics, LedMotion, LedMotionError};
+use kreisel::run::{DrivingForces, Dynamics, LedMotionError};
 
 const G: f64 = 9.80665;
 
@@ -54,7 +54,7 @@ fn forces(model: &str, table: &str) -> Result<(LedMotion, DrivingForces), LedMot
         Err(errors) => panic!("{}", errors.render(false)),
     };
     let led = MachineReader::new().led_text("model.toml", model, Some(motion.coordinates())).unwrap();
-    let found = motion.forces(&Dynamics::new(led))?;
+    let found = Dynamics::new(led).driving_forces(&motion)?;
     Ok((motion, found))
 }
 
@@ -202,7 +202,7 @@ fn a_led_four_bar_is_given_the_power_that_its_energy_gains() {
     let motion = LedMotion::from_text("motion.csv", &table, &machine).unwrap();
     let led = MachineReader::new().led_text("model.toml", CRANK_ROCKER, Some(motion.coordinates())).unwrap();
     let dynamics = Dynamics::new(led);
-    let found = motion.forces(&dynamics).unwrap();
+    let found = dynamics.driving_forces(&motion).unwrap();
     let power = column(&found, "a.drive-power");
     let mut at = dynamics.evaluator();
     let mut energy = |place: usize| {

@@ -1,4 +1,4 @@
-//! Motions of joints from a table, and the forces that drive them: inverse dynamics over time.
+//! Motions of joints from a table.
 //!
 //! The first column is the time. The others are coordinates of joints by their full names, `elbow.angle`, or by
 //! the joint alone if it has one; their rates, `elbow.angle-rate` or `elbow.rate`, and accelerations,
@@ -6,15 +6,12 @@
 //! spline through the points of what is: rates from coordinates, accelerations from rates. A unit may stand in
 //! brackets, `elbow.angle [deg]`; base units count without.
 
-use super::dynamics::{Dynamics, DynamicsError, Inverse};
-use crate::machine::Machine;
+use super::Machine;
 use crate::model::document::read_bytes;
 use crate::model::{Mistake, ModelError, ModelErrors, Place, SourceFile, Table, Unit};
-use crate::results::Channel;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
-use thiserror::Error;
 
 /// How some coordinates of a machine move: at each time their values, rates and accelerations.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,29 +22,6 @@ pub struct LedMotion {
     lines: Vec<usize>,
     /// For each coordinate its values, rates and accelerations over time.
     courses: Vec<[Vec<f64>; 3]>,
-}
-
-/// Forces that drive a motion, and what joints transmit then: a column each.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DrivingForces {
-    /// Name and unit of each column.
-    pub channels: Vec<Channel>,
-    /// Numbers at each time.
-    pub rows: Vec<Vec<f64>>,
-    /// Columns before this one drive coordinates, one each in their order; then come powers, one each.
-    pub coordinates: usize,
-}
-
-/// A motion that a machine cannot make.
-#[derive(Clone, Debug, Error)]
-#[error("at t = {time} s (line {line} of the table): {error}")]
-pub struct LedMotionError {
-    /// When.
-    pub time: f64,
-    /// Where that stands.
-    pub line: usize,
-    /// Why.
-    pub error: DynamicsError,
 }
 
 /// Largest table in bytes.
@@ -71,7 +45,7 @@ impl LedMotion {
     /// The same of a text; `name` stands for the file in messages.
     pub fn from_text(name: &str, text: &str, machine: &Machine) -> Result<Self, ModelErrors> {
         let file = SourceFile::new(name, text);
-        let sheet = Sheet::new(&file);
+        let sheet = MotionSheet::new(&file);
         let Some(((_, head), body)) = sheet.rows.split_first() else {
             return Err(sheet.mistake(0..0, "the table is empty: its first row names the columns").into());
         };
@@ -151,54 +125,15 @@ impl LedMotion {
         &self.times
     }
 
+    /// Line of the table for each time.
+    pub fn lines(&self) -> &[usize] {
+        &self.lines
+    }
+
     /// Values, rates or accelerations (order 0, 1 or 2) of all coordinates at a place of the table.
-    fn row(&self, place: usize, order: usize) -> Vec<f64> {
+    pub fn row(&self, place: usize, order: usize) -> Vec<f64> {
         self.courses.iter().map(|course| course[order][place]).collect()
     }
-
-    /// Forces that drive this motion, of a machine led in these coordinates.
-    pub fn forces(&self, dynamics: &Dynamics) -> Result<DrivingForces, LedMotionError> {
-        let mut at = dynamics.evaluator();
-        let mut rows = Vec::with_capacity(self.times.len());
-        for (place, (&time, &line)) in self.times.iter().zip(&self.lines).enumerate() {
-            let [values, rates, accelerations] = [0, 1, 2].map(|order| self.row(place, order));
-            let found = at.go_on(time, &values, &rates).and_then(|()| at.inverse(&accelerations));
-            let Inverse { forces, reactions } =
-                found.map_err(|error| LedMotionError { time, line, error })?;
-            let powers: Vec<f64> = forces.iter().zip(&rates).map(|(force, rate)| force * rate).collect();
-            rows.push(forces.into_iter().chain(powers).chain(reactions.into_iter().flatten()).collect());
-        }
-        Ok(DrivingForces { channels: channels(dynamics), rows, coordinates: self.coordinates.len() })
-    }
-}
-
-/// Columns of the forces that drive a machine: forces and powers of its coordinates, then reactions.
-fn channels(dynamics: &Dynamics) -> Vec<Channel> {
-    let led = dynamics.led().coordinates();
-    let alone = |joint: &str| {
-        led.iter().filter(|other| other.name.rsplit_once('.').is_some_and(|(name, _)| name == joint)).count()
-            == 1
-    };
-    // `elbow.drive-torque`; of joints with several coordinates `ball.drive-torque.angle-1`.
-    let named = |word: &str, name: &str| match name.rsplit_once('.') {
-        Some((joint, _)) if alone(joint) => format!("{joint}.drive-{word}"),
-        Some((joint, coordinate)) => format!("{joint}.drive-{word}.{coordinate}"),
-        None => format!("{name}.drive-{word}"),
-    };
-    let is_length = |unit: &str| unit == "m";
-    let forces = led.iter().map(|led| match is_length(led.measured.unit) {
-        true => Channel::new(named("force", &led.name), "N"),
-        false => Channel::new(named("torque", &led.name), "Nm"),
-    });
-    let powers = led.iter().map(|led| Channel::new(named("power", &led.name), "W"));
-    let joints = dynamics.joint_names();
-    let reactions = joints.iter().flat_map(|joint| {
-        let axes = |word: &'static str, unit: &'static str| {
-            ["x", "y", "z"].map(|axis| Channel::new(format!("{joint}.{word}.{axis}"), unit))
-        };
-        [axes("torque", "Nm"), axes("force", "N")].into_iter().flatten()
-    });
-    forces.chain(powers).chain(reactions).collect()
 }
 
 /// Values, rates and accelerations over time, of which some are given.
@@ -276,18 +211,18 @@ impl Known {
 }
 
 /// A column: none is the time.
-struct Column {
+struct MotionColumn {
     what: Option<(usize, usize)>,
     factor: f64,
 }
 
 /// Rows of a table as they are written, each with the number of its line.
-struct Sheet<'a> {
+struct MotionSheet<'a> {
     file: &'a Arc<SourceFile>,
     rows: Vec<(usize, Vec<&'a str>)>,
 }
 
-impl<'a> Sheet<'a> {
+impl<'a> MotionSheet<'a> {
     fn new(file: &'a Arc<SourceFile>) -> Self {
         let lines = file.text().lines().enumerate().map(|(place, line)| (place + 1, line));
         let lines: Vec<(usize, &str)> = lines
@@ -321,7 +256,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// What a column holds by its head.
-    fn column(&self, cell: &str, known: &Known) -> Result<Column, ModelError> {
+    fn column(&self, cell: &str, known: &Known) -> Result<MotionColumn, ModelError> {
         let (name, unit) = match cell.split_once('[') {
             Some((name, rest)) => (name.trim(), rest.trim_end().strip_suffix(']').map(str::trim)),
             None => (cell, Some("")),
@@ -345,7 +280,7 @@ impl<'a> Sheet<'a> {
             (Some((coordinate, order)), base)
         };
         if unit.is_empty() || unit == base {
-            return Ok(Column { what, factor: 1.0 });
+            return Ok(MotionColumn { what, factor: 1.0 });
         }
         let dimension = Unit::parse(&base).map(|unit| unit.dimension).ok();
         let given = Unit::parse(unit).map_err(|_| self.mistake_at(cell, format!("`{unit}` is no unit")))?;
@@ -353,7 +288,7 @@ impl<'a> Sheet<'a> {
             let message = format!("`{name}` cannot be in {unit}: it has the unit {base}");
             return Err(self.mistake_at(cell, message));
         }
-        Ok(Column { what, factor: given.factor })
+        Ok(MotionColumn { what, factor: given.factor })
     }
 
     fn number(&self, cell: &str) -> Result<f64, ModelError> {
