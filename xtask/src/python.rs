@@ -39,8 +39,18 @@ pub fn output_in(command: &mut Command, folder: &Path) -> Result<String, String>
 
 /// Packages that the tests of the Python package need, and its users only for frames, plots, searches and
 /// clusters.
-const TEST_PACKAGES: [&str; 9] =
-    ["distributed", "matplotlib", "mypy", "numpy", "pandas", "polars", "pyarrow", "pytest", "scipy"];
+const TEST_PACKAGES: [&str; 10] = [
+    "distributed",
+    "gymnasium",
+    "matplotlib",
+    "mypy",
+    "numpy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "pytest",
+    "scipy",
+];
 
 /// Tests the Python package as it is built for development, without a build of its own: the library is in
 /// `target/` already.
@@ -67,12 +77,13 @@ pub fn check_package() -> Result<(), String> {
     run(&["-m", "mypy.stubtest", "kreisel._kreisel"])
 }
 
-/// Compares robots that the command imports with Pinocchio.
+/// Compares robots that the command imports with Pinocchio and MuJoCo.
 pub fn check_robots() -> Result<(), String> {
-    let python = environment("robots", &["example-robot-data==6.0.0", "numpy", "pin"])?;
+    let python =
+        environment("robots", &["example-robot-data==6.0.0", "gymnasium", "mujoco", "numpy", "pin"])?;
     cargo::run(&["build", "--workspace", "--bins", "--lib", "--tests"])?;
     let (command, package) = (root().join("target/debug/kreisel"), assemble_package()?);
-    for script in ["beside_pinocchio.py", "beside_figures.py"] {
+    for script in ["beside_pinocchio.py", "beside_figures.py", "beside_mujoco.py"] {
         let mut compare = Command::new(&python);
         compare.arg("-B").arg(format!("crates/kreisel-import/tests/{script}")).arg(&command);
         output_in(compare.env("PYTHONPATH", &package), &root()).map(|words| say(&words))?;

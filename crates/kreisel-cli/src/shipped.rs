@@ -50,6 +50,7 @@ shipped! {
     "crane"
     "crank-row"
     "dc-motor-crank"
+    "delta-robot"
     "door"
     "double-pendulum"
     "engine"
@@ -59,6 +60,7 @@ shipped! {
     "four-bar"
     "four-bar-chain"
     "four-bar-misaligned"
+    "four-cylinder-engine"
     "gear-pair"
     "grid"
     "heavy-top"
@@ -72,6 +74,7 @@ shipped! {
     "rotor" of "validation/ross"
     "screw-press"
     "settling-balls"
+    "six-axis-robot"
     "slider-crank-spatial"
     "slipping-ball"
     "spin-up-beam"
@@ -79,6 +82,7 @@ shipped! {
     "tennis-racket"
     "turntable-ball"
     "universal-joint"
+    "wind-turbine"
 }
 
 #[cfg(test)]

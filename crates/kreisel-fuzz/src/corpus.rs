@@ -59,7 +59,11 @@ impl Corpus {
         let journals = vec![journal().map_err(std::io::Error::other)?];
         let surfaces = vec![SURFACE.as_bytes().to_vec(), binary_surface()];
         let expressions = EXPRESSIONS.iter().map(|text| text.as_bytes().to_vec()).collect();
-        let robots = vec![include_bytes!("../../../models/arm.urdf").to_vec()];
+        let robots = vec![
+            include_bytes!("../../../models/arm.urdf").to_vec(),
+            MJCF.as_bytes().to_vec(),
+            SDF.as_bytes().to_vec(),
+        ];
         let of = |target: &Target| match target.name {
             "expression" => &expressions,
             "results" => &results,
@@ -85,6 +89,29 @@ impl Corpus {
         (&TARGETS[index], mutated(&self.0[index], &mut random))
     }
 }
+
+/// A robot of MuJoCo with something of everything.
+const MJCF: &str = "<mujoco model='r'><compiler angle='radian' eulerseq='xyz' settotalmass='3'/><option gravity='0 0 -9'/>\n\
+    <default><joint damping='0.1'/><default class='a'><geom density='5' rgba='1 0 0 1'/></default></default>\n\
+    <worldbody><geom type='plane' size='1 1 1'/><body name='b' pos='0 0 1' euler='0.1 0 0' childclass='a'><freejoint/>\n\
+    <inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/><frame pos='1 0 0' zaxis='0 1 0'><site name='s' size='1'/>\n\
+    <body name='c'><joint name='j' axis='0 1 0' range='-1 1' ref='0.1' stiffness='2' frictionloss='0.1'/>\n\
+    <joint name='k' type='slide'/><geom type='capsule' fromto='0 0 0 0 0 1' size='0.1'/></body></frame></body>\n\
+    <body name='d'><joint type='ball' limited='false'/><geom type='ellipsoid' size='0.1 0.2 0.3' mass='2'/></body></worldbody>\n\
+    <equality><connect body1='c' body2='d' anchor='0 0 1'/><joint joint1='j' joint2='k' polycoef='0 1 0 0 0'/></equality>\n\
+    <actuator><motor joint='j' gear='5'/></actuator></mujoco>\n";
+
+/// A robot of Gazebo with something of everything.
+const SDF: &str = "<sdf version='1.9'><world name='w'><gravity>0 0 -9</gravity><model name='m'><pose>0 0 1 0 0 0</pose>\n\
+    <link name='a'><inertial><pose>0 0 1 0 0 0</pose><mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia>\n\
+    </inertial><visual name='v'><geometry><box><size>1 1 1</size></box></geometry></visual></link>\n\
+    <link name='b'><pose relative_to='f'>1 0 0 0 0 0</pose></link><frame name='f' attached_to='a'><pose>0 1 0 0 0 0</pose></frame>\n\
+    <model name='n'><link name='c'/></model>\n\
+    <joint name='j' type='revolute'><parent>world</parent><child>a</child><axis><xyz expressed_in='f'>0 1 0</xyz>\n\
+    <limit><lower>-1</lower><upper>1</upper><effort>3</effort></limit><dynamics><damping>1</damping></dynamics></axis></joint>\n\
+    <joint name='k' type='universal'><parent>a</parent><child>b</child><axis><xyz>1 0 0</xyz></axis><axis2><xyz>0 1 0</xyz></axis2></joint>\n\
+    <joint name='l' type='screw'><parent>b</parent><child>n::c</child><axis><xyz>1 0 0</xyz></axis>\n\
+    <screw_thread_pitch>0.1</screw_thread_pitch></joint></model></world></sdf>\n";
 
 /// A tetrahedron in text form.
 const SURFACE: &str = "solid a\n\

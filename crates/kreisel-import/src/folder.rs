@@ -70,7 +70,7 @@ struct Body {
 /// The bodies, and before them for each link its body.
 fn bodies(robot: &Robot) -> Result<(Vec<usize>, Vec<Body>), ModelErrors> {
     let mut up: Vec<Option<Option<usize>>> = vec![None; robot.links.len()];
-    for joint in robot.joints.iter().filter(|joint| joint.motion == Motion::Fixed) {
+    for joint in robot.joints.iter().filter(|joint| joint.motion == Motion::Fixed && !joint.closes) {
         up[joint.child].get_or_insert(joint.parent);
     }
     let first = |mut link: usize| {
@@ -373,41 +373,54 @@ impl Writer<'_> {
         let looks: Vec<(Isometry3<f64>, &Look)> = links
             .flat_map(|link| link.looks.iter().map(move |look| (to_body(link) * look.frame, look)))
             .collect();
-        let simple = match looks.as_slice() {
-            [] => return Ok(()),
-            [(pose, look)] => words(&look.solid).map(|words| (words, *pose)),
-            _ => None,
-        };
-        if let Some((words, pose)) = simple {
-            let turn = if is_identity(&pose.rotation) {
-                String::new()
-            } else {
-                format!(", orientation = {}", orientation(&pose.rotation))
-            };
-            return writeln!(
-                self.text,
-                "shape = {{ {words}, position = {}{turn} }}",
-                vector(&pose.translation.vector)
-            );
-        }
-        let mut triangles = Vec::new();
-        for (pose, look) in looks {
-            let moved = |corner: Vector3<f64>| pose.transform_point(&corner.into()).coords;
-            triangles.extend(mesh::triangles(&look.solid).into_iter().map(|triangle| triangle.map(moved)));
-        }
-        match mesh::stl(&triangles) {
-            Ok((bytes, centroid)) => {
-                let file = format!("{SURFACES}/{name}.stl");
-                writeln!(
-                    self.text,
-                    "shape = {{ kind = \"stl\", file = \"{file}\", position = {} }}",
-                    vector(&centroid)
-                )?;
-                self.surfaces.push((file, bytes));
+        let (mut words, mut surfaces) = (Vec::new(), 0);
+        for (pose, look) in &looks {
+            let alone = looks.len() == 1;
+            match self.piece(name, pose, look, alone, &mut surfaces) {
+                Ok(text) => words.push(text),
+                Err(reason) => self.left.push(format!("the looks of `{name}`: {reason}")),
             }
-            Err(reason) => self.left.push(format!("the looks of `{name}`: {reason}")),
         }
-        Ok(())
+        match words.as_slice() {
+            [] => Ok(()),
+            [only] if looks.len() == 1 => writeln!(self.text, "shape = {{ {only} }}"),
+            several => {
+                writeln!(self.text, "shapes = [")?;
+                several.iter().try_for_each(|piece| writeln!(self.text, "    {{ {piece} }},"))?;
+                writeln!(self.text, "]")
+            }
+        }
+    }
+
+    /// The words for a shape, alone or among others, in axes of its body. Surfaces become files.
+    fn piece(
+        &mut self,
+        name: &str,
+        pose: &Isometry3<f64>,
+        look: &Look,
+        alone: bool,
+        surfaces: &mut usize,
+    ) -> Result<String, String> {
+        let colour = look.colour.as_ref().map_or_else(String::new, |code| format!(", colour = \"{code}\""));
+        if let Some(words) = words(&look.solid) {
+            let turn = match is_identity(&pose.rotation) {
+                true => String::new(),
+                false => format!(", orientation = {}", orientation(&pose.rotation)),
+            };
+            return Ok(format!("{words}, position = {}{turn}{colour}", vector(&pose.translation.vector)));
+        }
+        let moved = |corner: Vector3<f64>| pose.transform_point(&corner.into()).coords;
+        let triangles: Vec<_> =
+            mesh::triangles(&look.solid).into_iter().map(|triangle| triangle.map(moved)).collect();
+        let (bytes, centroid) = mesh::stl(&triangles)?;
+        *surfaces += 1;
+        let number = if *surfaces == 1 { String::new() } else { format!("_{surfaces}") };
+        let file = format!("{SURFACES}/{name}{number}.stl");
+        // One shape is placed by its centroid, each of several by the origin of its file.
+        let place = if alone { format!(", position = {}", vector(&centroid)) } else { String::new() };
+        let words = format!("kind = \"stl\", file = \"{file}\"{place}{colour}");
+        self.surfaces.push((file, bytes));
+        Ok(words)
     }
 
     /// Writes a joint with its forces; its name, if it is there.
@@ -504,7 +517,8 @@ impl Writer<'_> {
                 let arm = (body.centre - joint.point).cross(&joint.axis);
                 sum += turned.dot(&(body.inertia * turned)) + body.mass * arm.norm_squared();
             }
-            let beyond = self.robot.joints.iter().filter(|next| next.motion != Motion::Floating);
+            let beyond =
+                self.robot.joints.iter().filter(|next| next.motion != Motion::Floating && !next.closes);
             let beyond = beyond.filter(|next| next.parent.map(|parent| self.groups[parent]) == Some(group));
             waiting.extend(beyond.map(|next| self.groups[next.child]));
         }
@@ -568,6 +582,6 @@ fn words(solid: &Solid) -> Option<String> {
         Solid::Cylinder(radius, length) => Some(round("cylinder", radius, length)),
         Solid::Capsule(radius, length) => Some(round("capsule", radius, length)),
         Solid::Sphere(radius) => Some(format!("kind = \"sphere\", radius = {}", number(*radius))),
-        Solid::Mesh(_) => None,
+        Solid::Ellipsoid(_) | Solid::Mesh(_) => None,
     }
 }

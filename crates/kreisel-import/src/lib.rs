@@ -7,9 +7,11 @@
 mod collada;
 mod folder;
 mod mesh;
+mod mjcf;
 mod name;
 mod number;
 mod robot;
+mod sdf;
 mod urdf;
 mod xml;
 
@@ -31,7 +33,12 @@ pub struct Importer {
 }
 
 /// All formats.
-pub const IMPORTERS: &[Importer] = &[Importer { ending: "urdf", format: "URDF", read: urdf::read }];
+pub const IMPORTERS: &[Importer] = &[
+    Importer { ending: "urdf", format: "URDF", read: urdf::read },
+    Importer { ending: "xml", format: "MJCF", read: mjcf::read },
+    Importer { ending: "mjcf", format: "MJCF", read: mjcf::read },
+    Importer { ending: "sdf", format: "SDF", read: sdf::read },
+];
 
 /// What the user decides where the file does not.
 #[derive(Clone, Copy, Debug, Default)]

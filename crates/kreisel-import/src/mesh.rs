@@ -105,6 +105,7 @@ pub fn triangles(solid: &Solid) -> Vec<Triangle> {
             turned(&[(*radius, -0.5 * length), (*radius, 0.5 * length)], SIDES, None)
         }
         Solid::Sphere(radius) => turned(&ball(*radius, 0.0), SIDES, None),
+        Solid::Ellipsoid(radii) => scaled(turned(&ball(1.0, 0.0), SIDES, None), radii),
         Solid::Capsule(radius, length) => turned(&ball(*radius, 0.5 * length), SIDES, None),
     }
 }

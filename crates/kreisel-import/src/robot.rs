@@ -48,6 +48,8 @@ pub struct Look {
     pub frame: Isometry3<f64>,
     /// What it is.
     pub solid: Solid,
+    /// Its colour as `#rrggbb`, if the file names one.
+    pub colour: Option<String>,
 }
 
 /// A shape about the origin; axes are z.
@@ -60,6 +62,8 @@ pub enum Solid {
     Capsule(f64, f64),
     /// Radius.
     Sphere(f64),
+    /// Half axes.
+    Ellipsoid(Vector3<f64>),
     /// A surface.
     Mesh(Vec<Triangle>),
 }
@@ -111,6 +115,8 @@ pub struct Joint {
     pub stiffness: f64,
     /// Coordinate at which the spring is free.
     pub rest: f64,
+    /// Whether it closes a loop: other joints say already where its links stand.
+    pub closes: bool,
 }
 
 /// coordinate = multiplier × coordinate of the leader + offset.
@@ -133,6 +139,22 @@ pub struct Actuator {
     pub joint: usize,
     /// Force in the joint over that which is set.
     pub gear: f64,
+}
+
+impl Look {
+    /// A shape without a colour.
+    pub fn new(frame: Isometry3<f64>, solid: Solid) -> Self {
+        Self { frame, solid, colour: None }
+    }
+
+    /// The same with red, green, blue and opacity from 0 to 1, if they are known.
+    #[must_use]
+    pub fn with_colour(self, colour: Option<[f64; 4]>) -> Self {
+        let part = |part: f64| (255.0 * part.clamp(0.0, 1.0)).round() as u8;
+        let code = colour
+            .map(|[red, green, blue, _]| format!("#{:02x}{:02x}{:02x}", part(red), part(green), part(blue)));
+        Self { colour: code, ..self }
+    }
 }
 
 impl Link {
@@ -162,6 +184,7 @@ impl Joint {
             friction: 0.0,
             stiffness: 0.0,
             rest: 0.0,
+            closes: false,
         }
     }
 }

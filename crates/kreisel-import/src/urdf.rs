@@ -3,10 +3,10 @@
 use crate::Request;
 use crate::mesh;
 use crate::robot::{Actuator, Coupling, Joint, Link, Look, Motion, Robot, Solid};
-use crate::xml::{self, Element, pose};
+use crate::xml::{self, Element, Left, pose};
 use kreisel::model::{ModelError, ModelErrors};
 use nalgebra::{Isometry3, Matrix3, Vector3};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// Reads a robot.
 pub fn read(request: &Request<'_>) -> Result<Robot, ModelErrors> {
@@ -15,7 +15,8 @@ pub fn read(request: &Request<'_>) -> Result<Robot, ModelErrors> {
     if root.tag() != "robot" {
         return Err(root.mistake(format!("a URDF file holds a `<robot>`, not `<{}>`", root.tag())).into());
     }
-    let mut reader = Reader { request, left: Vec::new(), counts: BTreeMap::new() };
+    let mut reader = Reader { request, colours: HashMap::new(), left: Left::default() };
+    reader.colours(root)?;
     let mut errors = ModelErrors::new();
     let mut links: Vec<Link> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();
@@ -55,12 +56,12 @@ pub fn read(request: &Request<'_>) -> Result<Robot, ModelErrors> {
     }
     for element in root.elements() {
         if !matches!(element.tag(), "link" | "joint" | "transmission" | "material") {
-            reader.count(format!("`<{}>`", element.tag()));
+            reader.left.count(format!("`<{}>`", element.tag()));
         }
     }
     let name = root.word("name").unwrap_or("robot").to_owned();
     let gravity = Vector3::new(0.0, 0.0, -9.80665);
-    Ok(Robot { name, gravity, links, joints, couplings, actuators, left: reader.left() })
+    Ok(Robot { name, gravity, links, joints, couplings, actuators, left: reader.left.sentences() })
 }
 
 /// A joint before it is known where it stands.
@@ -74,30 +75,27 @@ struct Draft<'a> {
 
 struct Reader<'a> {
     request: &'a Request<'a>,
-    left: Vec<String>,
-    /// What is not taken over and there more than once.
-    counts: BTreeMap<String, usize>,
+    /// Colours of materials by their names.
+    colours: HashMap<String, [f64; 4]>,
+    left: Left,
 }
 
 impl<'a> Reader<'a> {
-    fn count(&mut self, what: impl Into<String>) {
-        *self.counts.entry(what.into()).or_default() += 1;
+    /// Reads the materials that the robot names.
+    fn colours(&mut self, root: Element<'_>) -> Result<(), ModelError> {
+        for material in root.all("material") {
+            if let Some((name, colour)) = material.word("name").zip(own_colour(material)?) {
+                self.colours.insert(name.to_owned(), colour);
+            }
+        }
+        Ok(())
     }
 
     /// Counts what nobody here knows in an element of a kind.
     fn count_unknown(&mut self, element: Element<'_>, kind: &str, known: &[&str]) {
         for unknown in element.elements().filter(|each| !known.contains(&each.tag())) {
-            self.count(format!("`<{}>` of a {kind}", unknown.tag()));
+            self.left.count(format!("`<{}>` of a {kind}", unknown.tag()));
         }
-    }
-
-    /// Sentences about what is not taken over.
-    fn left(self) -> Vec<String> {
-        let counted = self.counts.into_iter().map(|(what, count)| match count {
-            1 => what,
-            count => format!("{what} ({count} of them)"),
-        });
-        self.left.into_iter().chain(counted).collect()
     }
 
     fn link<'e>(&mut self, element: Element<'e>) -> Result<(&'e str, Link), ModelError> {
@@ -118,14 +116,14 @@ impl<'a> Reader<'a> {
             link.inertia = turn * Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz) * turn.transpose();
             link.centre = frame.translation.vector;
             if link.mass == 0.0 && link.inertia.amax() > 0.0 {
-                self.left.push(format!("line {}: the inertia of `{name}`, which has no mass", given.line()));
+                self.left.say(format!("line {}: the inertia of `{name}`, which has no mass", given.line()));
             }
         }
         for visual in element.all("visual") {
             link.looks.extend(self.look(visual)?);
         }
         if element.first("collision").is_some() {
-            self.count("shapes for collisions of a link");
+            self.left.count("shapes for collisions of a link");
         }
         self.count_unknown(element, "link", &["inertial", "visual", "collision"]);
         Ok((name, link))
@@ -146,14 +144,18 @@ impl<'a> Reader<'a> {
                 None => return Ok(None),
             },
             other => {
-                self.left.push(format!("line {}: a shape `<{other}>`, which is not known", geometry.line()));
+                self.left.say(format!("line {}: a shape `<{other}>`, which is not known", geometry.line()));
                 return Ok(None);
             }
         };
-        if visual.first("material").is_some() {
-            self.count("colour of a shape");
-        }
-        Ok(Some(Look { frame: origin(visual)?, solid }))
+        let colour = match visual.first("material") {
+            None => None,
+            Some(material) => {
+                let named = material.word("name").and_then(|name| self.colours.get(name)).copied();
+                own_colour(material)?.or(named)
+            }
+        };
+        Ok(Some(Look::new(origin(visual)?, solid).with_colour(colour)))
     }
 
     fn mesh(&mut self, geometry: Element<'_>) -> Result<Option<Vec<mesh::Triangle>>, ModelError> {
@@ -164,7 +166,7 @@ impl<'a> Reader<'a> {
         match found.and_then(|path| mesh::read(&path)) {
             Ok(triangles) => Ok(Some(mesh::scaled(triangles, &scale))),
             Err(reason) => {
-                self.left.push(format!("line {}: the surface `{written}`: {reason}", geometry.line()));
+                self.left.say(format!("line {}: the surface `{written}`: {reason}", geometry.line()));
                 Ok(None)
             }
         }
@@ -215,20 +217,18 @@ impl<'a> Reader<'a> {
                 } else {
                     let [lower, upper] = bounds;
                     let line = limit.line();
-                    self.left.push(format!(
+                    self.left.say(format!(
                         "line {line}: bounds of `{name}`: {lower} to {upper} leaves no way to go"
                     ));
                 }
             }
             let several = matches!(motion, Motion::Planar | Motion::Floating | Motion::Spherical);
             if several && (limit.word("lower").is_some() || limit.word("upper").is_some()) {
-                self.left.push(format!(
-                    "line {}: bounds of `{name}`, which has several coordinates",
-                    limit.line()
-                ));
+                self.left
+                    .say(format!("line {}: bounds of `{name}`, which has several coordinates", limit.line()));
             }
             if limit.word("velocity").is_some() {
-                self.count("largest speed of a joint");
+                self.left.count("largest speed of a joint");
             }
         } else if one && written != "continuous" {
             return Err(element.mistake(format!("the joint `{name}` needs an element `<limit>`")));
@@ -241,7 +241,7 @@ impl<'a> Reader<'a> {
             };
             (joint.damping, joint.friction) = (loss("damping")?, loss("friction")?);
             if motion == Motion::Floating && (joint.damping > 0.0 || joint.friction > 0.0) {
-                self.left.push(format!(
+                self.left.say(format!(
                     "line {}: damping and friction of `{name}`, which holds nothing",
                     dynamics.line()
                 ));
@@ -260,7 +260,7 @@ impl<'a> Reader<'a> {
             let joints: Vec<_> = transmission.all("joint").collect();
             let actuators: Vec<_> = transmission.all("actuator").collect();
             let ([joint], [actuator]) = (joints.as_slice(), actuators.as_slice()) else {
-                self.left.push(format!(
+                self.left.say(format!(
                     "line {}: a transmission of several joints or actuators",
                     transmission.line()
                 ));
@@ -269,7 +269,7 @@ impl<'a> Reader<'a> {
             let name = joint.needed("name")?;
             let Some(index) = drafts.iter().position(|draft| draft.joint.name == name) else {
                 self.left
-                    .push(format!("line {}: a transmission of `{name}`, which is no joint", joint.line()));
+                    .say(format!("line {}: a transmission of `{name}`, which is no joint", joint.line()));
                 continue;
             };
             let written =
@@ -286,6 +286,11 @@ impl<'a> Reader<'a> {
         });
         Ok(driven.collect())
     }
+}
+
+/// The colour that a material itself has.
+fn own_colour(material: Element<'_>) -> Result<Option<[f64; 4]>, ModelError> {
+    material.first("color").map_or(Ok(None), |colour| colour.array::<4>("rgba"))
 }
 
 /// An entry of an inertia that may be left out.
@@ -375,7 +380,7 @@ fn place_links(
 }
 
 /// Joints that follow others.
-fn couplings(drafts: &[Draft<'_>], left: &mut Vec<String>) -> Result<Vec<Coupling>, ModelErrors> {
+fn couplings(drafts: &[Draft<'_>], left: &mut Left) -> Result<Vec<Coupling>, ModelErrors> {
     let mut couplings = Vec::new();
     for (joint, draft) in drafts.iter().enumerate() {
         let Some(mimic) = draft.element.first("mimic") else { continue };
@@ -391,7 +396,7 @@ fn couplings(drafts: &[Draft<'_>], left: &mut Vec<String>) -> Result<Vec<Couplin
         if !one(&draft.joint)
             || matches!(drafts[leader].joint.motion, Motion::Planar | Motion::Floating | Motion::Spherical)
         {
-            left.push(format!(
+            left.say(format!(
                 "line {}: `{}` follows `{name}`: not both have one coordinate",
                 mimic.line(),
                 draft.joint.name

@@ -3,6 +3,8 @@
 use kreisel::model::{Mistake, ModelError, ModelErrors, Place, SourceFile};
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use roxmltree::{Document, Node, ParsingOptions};
+use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::sync::Arc;
 
 /// Most elements, texts and comments of a file.
@@ -80,6 +82,12 @@ impl<'a> Element<'a> {
         self.node.children().filter(Node::is_element).map(move |node| Element { node, file })
     }
 
+    /// This element and all inside of it, however deep.
+    pub fn descendants(&self) -> impl Iterator<Item = Element<'a>> + use<'a> {
+        let file = self.file;
+        self.node.descendants().filter(Node::is_element).map(move |node| Element { node, file })
+    }
+
     /// Elements of a name inside.
     pub fn all(&self, tag: &'a str) -> impl Iterator<Item = Element<'a>> + use<'a> {
         self.elements().filter(move |element| element.tag() == tag)
@@ -151,9 +159,55 @@ impl<'a> Element<'a> {
         Ok(self.number(name)?.unwrap_or_default())
     }
 
+    /// Yes or no in an attribute.
+    pub fn flag(&self, name: &str) -> Result<Option<bool>, ModelError> {
+        let read = |word: &str| match word {
+            "true" | "1" => Ok(true),
+            "false" | "0" => Ok(false),
+            other => {
+                Err(self.mistake(format!("`{name}` of `<{}>` is true or false, not `{other}`", self.tag())))
+            }
+        };
+        self.word(name).map(read).transpose()
+    }
+
     /// A vector in an attribute.
     pub fn vector(&self, name: &str) -> Result<Option<Vector3<f64>>, ModelError> {
         Ok(self.array::<3>(name)?.map(Vector3::from))
+    }
+}
+
+/// What is not taken over.
+#[derive(Default)]
+pub struct Left {
+    sentences: Vec<String>,
+    /// What is there more than once.
+    counts: BTreeMap<String, usize>,
+}
+
+impl Left {
+    /// Something that is said once.
+    pub fn say(&mut self, sentence: impl Into<String>) {
+        self.sentences.push(sentence.into());
+    }
+
+    /// The same of an element, with its line.
+    pub fn tell(&mut self, element: Element<'_>, what: impl Display) {
+        self.say(format!("line {}: {what}", element.line()));
+    }
+
+    /// Something of which there may be many.
+    pub fn count(&mut self, what: impl Into<String>) {
+        *self.counts.entry(what.into()).or_default() += 1;
+    }
+
+    /// All of it, a sentence each.
+    pub fn sentences(self) -> Vec<String> {
+        let counted = self.counts.into_iter().map(|(what, count)| match count {
+            1 => what,
+            count => format!("{what} ({count} of them)"),
+        });
+        self.sentences.into_iter().chain(counted).collect()
     }
 }
 

@@ -2,12 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod common;
+
+use common::{read_as, refused_as};
 use kreisel_import::{Choices, Folder, import, import_text};
 
 const MASS: &str = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial>";
 
 fn read(text: &str) -> Result<Folder, String> {
-    import_text("urdf", text, Choices::default()).unwrap().map_err(|errors| errors.render(false))
+    read_as("urdf", text)
 }
 
 /// Two links and a joint of this type with these elements.
@@ -18,11 +21,8 @@ fn pair(joint: &str, inside: &str) -> String {
     )
 }
 
-/// The message for a bad file names the line and the reason.
 fn refused(text: &str, line: usize, reason: &str) {
-    let message = read(text).unwrap_err();
-    assert!(message.contains(&format!("robot.urdf:{line}:")), "{message}");
-    assert!(message.contains(reason), "{message}");
+    refused_as("urdf", text, line, reason);
 }
 
 #[test]

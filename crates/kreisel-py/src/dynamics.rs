@@ -201,7 +201,7 @@ type Answer = (Vec<f64>, Vec<usize>);
 
 /// Does something on another thread, while this one, on which alone Python handles signals, waits for Ctrl-C; then
 /// it tells the other one that it is over.
-fn interruptible<T: Send>(work: impl FnOnce(&AtomicBool) -> T + Send) -> (T, Option<PyErr>) {
+pub fn interruptible<T: Send>(work: impl FnOnce(&AtomicBool) -> T + Send) -> (T, Option<PyErr>) {
     let (tell, told) = std::sync::mpsc::channel::<()>();
     let is_over = AtomicBool::new(false);
     let (mut interrupt, mut interrupted) = (Interrupt::new(), None);

@@ -4,6 +4,7 @@
 //! the text of a model file and the arrays from here into results; so a model in Python means what the same
 //! words mean in a file.
 
+mod batch;
 mod dynamics;
 mod error;
 mod function;
@@ -71,5 +72,6 @@ fn _kreisel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sweep::Sweep>()?;
     module.add_class::<stepper::State>()?;
     module.add_class::<stepper::Stepper>()?;
+    module.add_class::<batch::Batch>()?;
     module.add_function(wrap_pyfunction!(stepper::_stepper_at, module)?)
 }

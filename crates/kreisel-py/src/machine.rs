@@ -34,6 +34,13 @@ pub struct Machine {
     recipe: Py<PyTuple>,
 }
 
+impl Machine {
+    /// The machine with the functions that it calls.
+    pub fn parts(&self) -> (&Arc<machine::Machine>, &Failure, &Held) {
+        (&self.machine, &self.failure, &self.held)
+    }
+}
+
 #[pymethods]
 impl Machine {
     /// Reads a model: its name in messages, its text, the file it stands for (so that it can include others),
@@ -141,6 +148,21 @@ impl Machine {
     /// Finds the slowest modes about the initial state or the equilibrium.
     fn modes(&self, py: Python<'_>, about: &str, count: usize) -> PyResult<ModesOutcome> {
         find_modes(py, &self.machine, about, count, &self.failure)
+    }
+
+    /// Names of the beams.
+    #[getter]
+    fn beams(&self) -> Vec<String> {
+        self.machine.frames().beams().iter().map(|beam| beam.name.clone()).collect()
+    }
+
+    /// For each node of a beam the place of its numbers in the motion, none for one on the ground, and where it
+    /// stands in that frame.
+    fn beam_nodes(&self, beam: &str) -> Vec<(Option<usize>, [f64; 3])> {
+        let frame = |index: usize| self.machine.frames().frame(&format!("{beam}.node-{index}")).ok();
+        let place =
+            |frame: machine::NamedFrame| (frame.node.map(|node| node.0), frame.offset.position.into());
+        (0..).map_while(frame).map(place).collect()
     }
 
     /// Starts the machine to be stepped from outside.

@@ -56,6 +56,18 @@ impl State {
     }
 }
 
+impl State {
+    /// A state as Python has it.
+    pub fn of(state: StepperState) -> Self {
+        Self { state }
+    }
+
+    /// The state itself.
+    pub fn inner(&self) -> &StepperState {
+        &self.state
+    }
+}
+
 /// What makes a stepper again, and its arguments.
 type Pickled<'py> = (Bound<'py, PyAny>, (Py<PyTuple>, State));
 

@@ -200,3 +200,26 @@ def test_arrays_of_another_run_are_refused(result: kreisel.Result, tmp_path: Pat
     assert not crooked.flags.aligned
     with pytest.raises(kreisel.ArgumentError, match="aligned"):
         machine.save(tmp_path, False, False, crooked, [], np.empty(0), result._summary)
+
+
+def test_nodes_of_a_beam_are_where_its_frames_are() -> None:
+    """A beam between a turning body, away from its centre, and a free end: lengths stay, ends are those of sensors."""
+    model = kreisel.Model("whip")
+    model.body("hub", mass=5, inertia=[1, 1, 1], markers=[{"name": "rim", "position": [0.3, 0.1, 0]}])
+    model.revolute("axle", bodies=["ground", "hub"], point=[0, 0, 0], axis=[0, 0, 1], rate=2)
+    section = {"shape": "circle", "radius": 0.02, "youngs-modulus": 2e11, "poisson-ratio": 0.3, "density": 7800}
+    model.beam("rod", from_=[0.3, 0.1, 0], to=[1.3, 0.1, 0], start="hub", elements=4, section=section)
+    model.sensor(of="rod.end", quantity="position")
+    model.sensor(of="hub.rim", quantity="position")
+    result = model.simulate(end_time=0.2, step="1 ms", output_step="20 ms")
+    nodes = result.nodes("rod")
+    assert nodes.shape == (11, nodes.shape[1], 3) and nodes.shape[1] >= 5
+    assert np.abs(nodes[:, -1] - result["rod.end.position"]).max() < 1e-12
+    assert np.abs(nodes[:, 0] - result["hub.rim.position"]).max() < 1e-12
+    # It is stiff: neighbours stay as far from each other as they were drawn, but for some millionths.
+    gaps = np.linalg.norm(np.diff(nodes, axis=1), axis=2)
+    assert np.abs(gaps / gaps[0] - 1).max() < 1e-3
+    with pytest.raises(KeyError, match="there is no beam `rot`; there is `rod`"):
+        result.nodes("rot")
+    with pytest.raises(kreisel.ArgumentError, match="was not kept"):
+        model.simulate(end_time=0.002, step="1 ms", motion=False).nodes("rod")

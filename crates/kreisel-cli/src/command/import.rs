@@ -6,7 +6,8 @@ use kreisel::results::{WriteError, make_folder};
 use kreisel_import::{Choices, Folder};
 use std::path::{Path, PathBuf};
 
-/// Make a model of a robot that was written for another program, in URDF (.urdf).
+/// Make a model of a robot that was written for another program, in URDF (.urdf), MJCF (.xml, .mjcf) or SDF
+/// (.sdf).
 ///
 /// The folder holds a model file and the surfaces of the links. What is not taken over is told, and stands on
 /// top of the model file.
@@ -23,7 +24,7 @@ pub struct Import {
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Leave the first link of a URDF file free; it is fixed to the ground otherwise
+    /// Leave the first link of a URDF file free; it is fixed to the ground otherwise. Other files say it themselves
     #[arg(long)]
     floating: bool,
 }

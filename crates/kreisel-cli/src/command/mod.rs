@@ -4,6 +4,7 @@ pub mod check;
 pub mod export;
 pub mod flag;
 pub mod import;
+pub mod inverse;
 pub mod modes;
 pub mod new;
 pub mod plot;
@@ -27,12 +28,12 @@ use clap::{Parser, Subcommand};
 use kreisel::constrained::ConsistencyError;
 use kreisel::dae::Note;
 use kreisel::integrate::StartError;
-use kreisel::machine::Machine;
+use kreisel::machine::{LedError, Machine};
 use kreisel::model::ModelErrors;
 use kreisel::modes::ModesError;
 use kreisel::report::ReportError;
 use kreisel::results::{self, Computation};
-use kreisel::run::{CheckpointError, RunError};
+use kreisel::run::{CheckpointError, LedMotionError, RunError};
 use kreisel::statics::StaticsError;
 use kreisel::sweep::{JournalError, MeasureError, SweepError};
 use std::collections::HashMap;
@@ -58,6 +59,7 @@ enum Command {
     Watch(watch::Watch),
     Static(statics::Static),
     Modes(modes::Modes),
+    Inverse(inverse::InverseDynamics),
     Sweep(sweep::Sweep),
     View(view::View),
     Report(report::Report),
@@ -126,6 +128,12 @@ pub enum CommandError {
         /// The same with the parts and their lines.
         message: String,
     },
+    /// Coordinates that cannot be led.
+    #[error(transparent)]
+    Led(LedError),
+    /// A motion that a machine cannot make.
+    #[error(transparent)]
+    LedMotion(#[from] LedMotionError),
     /// A machine without the equilibrium that was asked for.
     #[error(transparent)]
     Statics(#[from] StaticsError),
@@ -234,6 +242,15 @@ pub enum CommandError {
 /// Exit code of a request that made no sense.
 const NO_SENSE: u8 = 2;
 
+impl From<LedError> for CommandError {
+    fn from(error: LedError) -> Self {
+        match error {
+            LedError::Model(errors) => Self::Model(errors),
+            error => Self::Led(error),
+        }
+    }
+}
+
 impl CommandError {
     /// Why a run of a machine came to nothing, with the lines of the parts that are to blame.
     fn of_run(machine: &Machine, error: RunError) -> Self {
@@ -266,6 +283,8 @@ impl CommandError {
             Self::NoRuns | Self::NoSweepSummary(_) => 2,
             Self::NothingToVerify(_) => 1,
             Self::Model(_) | Self::Exists(_) | Self::BadModelName(_) | Self::UnknownModel { .. } => 2,
+            Self::Led(_) => 2,
+            Self::LedMotion(_) => 1,
             Self::Start(error) | Self::StartAt { error, .. } => start_exit_code(error),
             Self::Statics(error) => statics_exit_code(error),
             Self::Run(error) => run_exit_code(error),
@@ -353,6 +372,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Watch(command) => command.run(),
         Command::Static(command) => command.run(),
         Command::Modes(command) => command.run(),
+        Command::Inverse(command) => command.run(),
         Command::Sweep(command) => command.run(),
         Command::View(command) => command.run(),
         Command::Report(command) => command.run(),

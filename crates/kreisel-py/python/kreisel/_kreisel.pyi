@@ -12,7 +12,7 @@ _Array = NDArray[np.float64]
 _Outcome = tuple[_Array, list[_Array], _Array, str, BaseException | None]
 
 __all__ = [
-    "__version__", "command", "kinds", "schema", "read_text", "Machine", "Dynamics", "Step", "Sweep", "State", "Stepper", "_stepper_at"
+    "__version__", "command", "kinds", "schema", "read_text", "Machine", "Dynamics", "Step", "Sweep", "State", "Stepper", "Batch", "_stepper_at"
 ]
 
 __version__: str
@@ -76,6 +76,11 @@ class Machine:
         dict[str, _Array],
         str,
     ]: ...
+    @property
+    def beams(self) -> list[str]:
+        """Names of the beams."""
+    def beam_nodes(self, beam: str) -> list[tuple[int | None, list[float]]]:
+        """For each node of a beam the place of its numbers in the motion, and where it stands in that frame."""
     def stepper(self) -> Stepper: ...
     def save(
         self,
@@ -244,5 +249,30 @@ class Stepper:
         """Value of a signal or of an input, a float; of a vector, `"top.position"`, an array of three."""
     def __setitem__(self, name: str, value: float, /) -> None:
         """Sets an input; it keeps its value until it is set again."""
+
+@final
+class Batch:
+    """Steppers of one machine; each goes its own way."""
+
+    def __new__(cls, machine: Machine, count: int) -> Batch: ...
+    def __len__(self) -> int:
+        """Return len(self)."""
+    @property
+    def inputs(self) -> list[str]:
+        """Names of the inputs, in the order of their columns."""
+    @property
+    def times(self) -> _Array:
+        """Time that each has reached, in s."""
+    @property
+    def step_size(self) -> float:
+        """Size of a step in s; where the error decides, how far one goes at once."""
+    def advance(
+        self, inputs: _Array | None, duration: float, signals: list[str]
+    ) -> tuple[_Array, list[tuple[int, str]]]:
+        """Sets inputs, a row each, advances by a time in s and reads signals; says which cannot go on, and why."""
+    def state(self, place: int) -> State:
+        """Where one of them stands."""
+    def set_states(self, places: list[int], states: list[State] | None) -> None:
+        """Brings some of them to states, one each, or all of these to the start."""
 
 def _stepper_at(recipe: tuple[Any, ...], state: State) -> Stepper: ...

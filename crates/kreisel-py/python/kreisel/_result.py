@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ._parts import Number, Numbers
 
 Array = NDArray[np.float64]
+# Of a node: position, unit quaternion w, x, y, z, velocity and angular velocity.
+_NODE_NUMBERS = 13
 
 
 class Result:
@@ -138,6 +140,29 @@ class Result:
             near = get_close_matches(str(name), self._columns, n=1)
             hint = f"; did you mean `{near[0]}`?" if near else "; `names` lists all"
             raise KeyError(f"there is no signal `{name}`{hint}") from None
+
+    def nodes(self, beam: str) -> Array:
+        """Positions of the nodes of a beam in the world: n × k × 3, for n output times and k nodes from its start to its end."""
+        self._open()
+        if self._nodes is None:
+            raise ArgumentError("the motion of the nodes was not kept; `simulate(motion=True)` keeps it")
+        machine = self.model._machine(self._settings, self._initial)
+        if beam not in machine.beams:
+            known = "`, `".join(machine.beams)
+            raise KeyError(f"there is no beam `{beam}`; there is " + (f"`{known}`" if known else "none"))
+        numbers = np.reshape(self._nodes, (len(self._times), -1, _NODE_NUMBERS))
+        places = machine.beam_nodes(beam)
+        found = np.empty((len(self._times), len(places), 3))
+        for column, (node, offset) in enumerate(places):
+            if node is None:
+                found[:, column] = offset
+                continue
+            position, scalar, axis = numbers[:, node, :3], numbers[:, node, 3:4], numbers[:, node, 4:7]
+            # A node at a body stands away from its centre of mass: q v q*.
+            twice = 2 * np.cross(axis, np.asarray(offset, dtype=float))
+            found[:, column] = position + offset + scalar * twice + np.cross(axis, twice)
+        found.flags.writeable = False
+        return found
 
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str):

@@ -120,19 +120,13 @@ impl Axis {
     /// h₋ m₋ + 2(h₋ + h₊) m + h₊ m₊ = 6 (d₊ − d₋) with the slopes d of the chords, is tridiagonal and
     /// diagonally dominant, so elimination without pivoting is safe.
     fn curvatures(&self, values: &[f64]) -> Vec<f64> {
+        let (rows, mut right) = self.smooth_slopes(values);
         let count = self.knots.len();
-        let chord = |piece: usize| (values[piece + 1] - values[piece]) / self.width(piece);
-        let mut rows = vec![[0.0, 1.0, 0.0]; count];
-        let mut right = vec![0.0; count];
-        for knot in 1..count - 1 {
-            let (before, after) = (self.width(knot - 1), self.width(knot));
-            rows[knot] = [before, 2.0 * (before + after), after];
-            right[knot] = 6.0 * (chord(knot) - chord(knot - 1));
-        }
         if self.outside != Outside::Repeat {
             solve_tridiagonal(&rows, &mut right);
             return right;
         }
+        let chord = |piece: usize| (values[piece + 1] - values[piece]) / self.width(piece);
         // The equation of the seam couples the two pieces beside it. The curvature there is found such that
         // it holds: with m₀ at both ends the others are those for m₀ = 0 and m₀ times those for m₀ = 1.
         let (before, after) = (self.width(count - 2), self.width(0));
@@ -143,6 +137,48 @@ impl Axis {
         let at_seam = |m: &[f64]| before * m[count - 2] + 2.0 * (before + after) * m[0] + after * m[1];
         let seam = (6.0 * (chord(0) - chord(count - 2)) - at_seam(&right)) / at_seam(&by_seam);
         right.iter().zip(&by_seam).map(|(own, by_seam)| own + seam * by_seam).collect()
+    }
+
+    /// Rows and right-hand sides of the equations for the curvatures; those of both ends say that they vanish.
+    fn smooth_slopes(&self, values: &[f64]) -> (Vec<[f64; 3]>, Vec<f64>) {
+        let count = self.knots.len();
+        let chord = |piece: usize| (values[piece + 1] - values[piece]) / self.width(piece);
+        let mut rows = vec![[0.0, 1.0, 0.0]; count];
+        let mut right = vec![0.0; count];
+        for knot in 1..count - 1 {
+            let (before, after) = (self.width(knot - 1), self.width(knot));
+            rows[knot] = [before, 2.0 * (before + after), after];
+            right[knot] = 6.0 * (chord(knot) - chord(knot - 1));
+        }
+        (rows, right)
+    }
+
+    /// The curvatures where nothing is known of the ends: the two pieces at an end are one cubic, so that the
+    /// curvature is a straight line over them. It then follows at the end from those of the next two knots and
+    /// leaves the equations, which stay diagonally dominant. Three points are joined by a parabola.
+    fn curvatures_of_open_ends(&self, values: &[f64]) -> Vec<f64> {
+        let count = self.knots.len();
+        let (mut rows, mut right) = self.smooth_slopes(values);
+        if count < 4 {
+            // m₀ = m₁ = m₂ in the only equation, 2(h₋ + h₊) m + (h₋ + h₊) m = 6 (d₊ − d₋).
+            let curvature = if count == 3 { right[1] / (1.5 * rows[1][1]) } else { 0.0 };
+            return vec![curvature; count];
+        }
+        let last = count - 1;
+        // m₀ = (1 + r) m₁ − r m₂ with r = h₀/h₁, and the same from the other end.
+        let ratios = [self.width(0) / self.width(1), self.width(last - 1) / self.width(last - 2)];
+        let [left, _, next] = &mut rows[1];
+        let (outer, inner) = (std::mem::take(left), next);
+        *inner -= outer * ratios[0];
+        rows[1][1] += outer * (1.0 + ratios[0]);
+        let [inner, _, outer] = &mut rows[last - 1];
+        let outer = std::mem::take(outer);
+        *inner -= outer * ratios[1];
+        rows[last - 1][1] += outer * (1.0 + ratios[1]);
+        solve_tridiagonal(&rows, &mut right);
+        right[0] = (1.0 + ratios[0]) * right[1] - ratios[0] * right[2];
+        right[last] = (1.0 + ratios[1]) * right[last - 1] - ratios[1] * right[last - 2];
+        right
     }
 }
 
@@ -202,12 +238,32 @@ impl Table {
             Interpolation::Smooth => axis.curvatures(&values),
             Interpolation::Linear => vec![0.0; points.len()],
         };
+        Ok(Self::of_curvatures(axis, values, curvatures, interpolation))
+    }
+
+    /// The smooth function through points of which nothing is known at the ends: slope and curvature there
+    /// follow from the points beside, as those of a motion whose part was recorded. A natural spline has no
+    /// curvature there.
+    pub fn recorded(points: &[(f64, f64)]) -> Result<Self, TableMistake> {
+        let (arguments, values): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
+        let axis = Axis::new(arguments, Outside::Continue)?;
+        let curvatures = axis.curvatures_of_open_ends(&values);
+        Ok(Self::of_curvatures(axis, values, curvatures, Interpolation::Smooth))
+    }
+
+    fn of_curvatures(
+        axis: Axis,
+        values: Vec<f64>,
+        curvatures: Vec<f64>,
+        interpolation: Interpolation,
+    ) -> Self {
+        let pieces = values.len() - 1;
         let mut table = Self { axis, values, curvatures, integrals: vec![0.0], interpolation };
-        for piece in 0..points.len() - 1 {
+        for piece in 0..pieces {
             let part = table.part_of_piece(piece, 1.0);
             table.integrals.push(table.integrals[piece] + part);
         }
-        Ok(table)
+        table
     }
 
     /// Integral from the first point to an argument; allocates nothing.
@@ -481,6 +537,36 @@ mod tests {
         };
         let order = (error(20) / error(40)).log2();
         assert!((order - 4.0).abs() < 0.1, "{order}");
+    }
+
+    #[test]
+    fn a_recorded_function_keeps_its_order_at_the_ends_and_is_exact_for_cubics() {
+        let cubic = |x: f64| 2.0 - x + 3.0 * x * x - 0.5 * x * x * x;
+        for count in [4, 5, 9] {
+            let points: Vec<(f64, f64)> =
+                (0..count).map(|k| f64::from(k * k + k) / 7.0).map(|x| (x, cubic(x))).collect();
+            let table = Table::recorded(&points).unwrap();
+            let [first, last] = [points[0].0, points[points.len() - 1].0];
+            for x in [first, 0.3 * last, 0.77 * last, last] {
+                let expected = [cubic(x), -1.0 + 6.0 * x - 1.5 * x * x, 6.0 - 3.0 * x];
+                for (found, expected) in table.evaluate(x).into_iter().zip(expected) {
+                    // Rounding of values up to 300 over the square of the first step of 2/7.
+                    assert!((found - expected).abs() < 1e-11, "{count} {x}: {found} {expected}");
+                }
+            }
+        }
+        let parabola = Table::recorded(&[(0.0, 1.0), (1.0, 2.0), (3.0, 10.0)]).unwrap();
+        assert!((parabola.evaluate(2.0)[0] - 5.0).abs() < 1e-14 && parabola.evaluate(0.0)[2] == 2.0);
+        // Curvature is off by the square of the step, at the ends too; the natural spline has none there.
+        let error = |count: usize| {
+            let step = 2.0 / count as f64;
+            let points: Vec<(f64, f64)> =
+                (0..=count).map(|k| step * k as f64).map(|x| (x, x.cos())).collect();
+            let table = Table::recorded(&points).unwrap();
+            [0.0, 2.0].map(|x: f64| (table.evaluate(x)[2] + x.cos()).abs()).into_iter().fold(0.0, f64::max)
+        };
+        let order = (error(40) / error(80)).log2();
+        assert!((order - 2.0).abs() < 0.1, "{order}");
     }
 
     #[test]

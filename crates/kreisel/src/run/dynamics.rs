@@ -60,6 +60,8 @@ pub struct Dynamics {
     memory: Vec<f64>,
     /// Whether the machine itself counts turns, or remembers anything else but inputs.
     remembers: bool,
+    /// Whether constraints of the machine follow from others.
+    is_redundant: bool,
 }
 
 /// Why a state cannot be, or what it asks for.
@@ -144,6 +146,7 @@ impl Dynamics {
             begin: led.initial_values(),
             memory,
             remembers: system.shape().memory > of_inputs,
+            is_redundant: implied(&own) > 0,
             angles,
             led,
         }
@@ -157,6 +160,11 @@ impl Dynamics {
     /// Whether the coordinates are as many as the machine has degrees of freedom where it is drawn.
     pub fn is_independent(&self) -> bool {
         self.is_independent
+    }
+
+    /// Whether constraints of the machine follow from others, so that reactions are the smallest of many.
+    pub fn is_redundant(&self) -> bool {
+        self.is_redundant
     }
 
     /// Number of coordinates.
@@ -201,7 +209,7 @@ impl Dynamics {
         values.memory.copy_from_slice(&self.memory);
         kkt.set_states(&values.internal_states, &values.memory);
         let inputs = machine.inputs().iter().map(|input| input.value).collect();
-        Evaluator { dynamics: self, kkt, own: None, values, inputs }
+        Evaluator { dynamics: self, kkt, own: None, values, inputs, coordinates: self.begin.clone() }
     }
 }
 
@@ -214,6 +222,8 @@ pub struct Evaluator<'d> {
     /// Of the system with what drives the coordinates.
     values: Values,
     inputs: Vec<f64>,
+    /// Where the machine stands.
+    coordinates: Vec<f64>,
 }
 
 /// How the coordinates are driven.
@@ -262,16 +272,33 @@ impl<'d> Evaluator<'d> {
     pub fn set_state(&mut self, coordinates: &[f64], rates: &[f64]) -> Result<(), DynamicsError> {
         self.check("coordinates", coordinates)?;
         self.check("rates", rates)?;
-        self.place(coordinates)?;
+        let Dynamics { led, begin, memory, .. } = self.dynamics;
+        self.place(led.machine().initial(), [begin, coordinates], memory.clone())?;
+        self.move_at(coordinates, rates)
+    }
+
+    /// The same at another time, from where the machine stands: so a motion is followed over many turns, and
+    /// what is led by laws of time goes along. States of the model keep the values with which they start.
+    pub fn go_on(&mut self, time: f64, coordinates: &[f64], rates: &[f64]) -> Result<(), DynamicsError> {
+        self.check("coordinates", coordinates)?;
+        self.check("rates", rates)?;
+        let configuration = self.values.configuration.clone();
+        let here = Initial { time, configuration, ..self.dynamics.led.machine().initial().clone() };
+        let begin = self.coordinates.clone();
+        self.place(&here, [&begin, coordinates], self.values.memory.clone())?;
         self.move_at(coordinates, rates)
     }
 
     /// Puts the machine where the coordinates have values, and lets the system remember how it came there.
-    fn place(&mut self, coordinates: &[f64]) -> Result<(), DynamicsError> {
-        let Dynamics { led, angles, begin, memory, remembers, .. } = self.dynamics;
+    fn place(
+        &mut self,
+        initial: &Initial,
+        [begin, coordinates]: [&[f64]; 2],
+        mut memory: Vec<f64>,
+    ) -> Result<(), DynamicsError> {
+        let Dynamics { led, angles, remembers, .. } = self.dynamics;
         let carried = |configuration: &[f64], targets: &[f64]| led.carried(configuration, targets);
         let way = Way { dae: led.system(), first: led.first_row(), angles, carried: &carried };
-        let (initial, mut memory) = (led.machine().initial(), memory.clone());
         let found = way.follow(initial, [begin, coordinates], &mut memory, *remembers);
         self.values.configuration = found.map_err(|error| match error {
             FollowError::Unreachable { misses, .. } => DynamicsError::Unreachable(misses),
@@ -282,6 +309,8 @@ impl<'d> Evaluator<'d> {
         self.values.internal_states.copy_from_slice(&initial.internal_states);
         self.kkt.set_states(&initial.internal_states, &memory);
         self.values.memory = memory;
+        self.values.time = initial.time;
+        self.coordinates = coordinates.to_vec();
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 mod accuracy;
 mod advance;
 mod checkpoint;
+mod driving;
 mod dynamics;
 mod explanation;
 mod files;
@@ -20,6 +21,7 @@ mod turns;
 pub use accuracy::{Accuracy, ErrorEstimate, FilteredErrors, PassWork};
 pub use advance::{Run, RunEnding, RunError, RunStatistics};
 pub use checkpoint::{Checkpoint, CheckpointError, CheckpointHeader};
+pub use driving::{DrivingForces, LedMotionError};
 pub use dynamics::{Dynamics, DynamicsError, Evaluator, Inverse};
 pub use files::ResultFiles;
 pub use job::{Every, Job, JobObserver, JobOutcome};

@@ -5,6 +5,7 @@ mod common;
 mod dynamics;
 mod errors;
 mod examples;
+mod led_motion;
 mod machine;
 mod project;
 mod results_folder;

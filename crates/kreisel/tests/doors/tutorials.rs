@@ -56,6 +56,98 @@ fn the_engine_gives_the_work_of_its_diagram_and_its_piston_pulls_when_no_gas_pus
 }
 
 #[test]
+fn four_cylinders_give_four_times_the_work_and_leave_the_second_harmonic() {
+    let run = run_until("four-cylinder-engine", "80 ms");
+    assert_near(mean(&run, "flywheel.torque.z", 0.04, 0.08), -4.0 * 264.69 / (4.0 * PI), 0.04);
+    // x = r cos φ + l √(1 − λ² sin² φ): its second harmonic is r (λ + λ³/4 + 15 λ⁵/128)/4 cos 2φ.
+    let (omega, ratio): (f64, f64) = (100.0 * PI, 0.04 / 0.14);
+    let second = ratio + ratio.powi(3) / 4.0 + 15.0 * ratio.powi(5) / 128.0;
+    let swing = 4.0 * (0.4 + 0.3 * 0.45) * 0.04 * omega * second / 2.0;
+    assert_near(swing, 3.92, 0.005);
+    let momentum = column(&run, "momentum.x");
+    let largest = momentum.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    // Where it is largest no other harmonic of a crank drive has any momentum but the sixth, 2e-5 of the first.
+    assert_near(largest, swing, 2e-3);
+    // An eighth of a turn after the start, downwards.
+    assert_near(at(&run, "momentum.x", 0.0025), -swing, 1e-2);
+}
+
+#[test]
+fn motors_of_the_six_axis_robot_hold_the_moments_of_its_weights() {
+    let run = run_until("six-axis-robot", "1.2 s");
+    let held = [
+        ("motor-2", 20.0 * 0.3 + 12.0 * 0.9 + 3.0 * 1.2 + 2.0 * 1.25 + 1.3 + 5.0 * 1.4, 306.0),
+        ("motor-3", 12.0 * 0.3 + 3.0 * 0.6 + 2.0 * 0.65 + 0.7 + 5.0 * 0.8, 111.8),
+        ("motor-5", 2.0 * 0.05 + 0.1 + 5.0 * 0.2, 11.8),
+    ];
+    for (motor, moment, told) in held {
+        let torque = column(&run, &format!("{motor}.torque.y"))[0];
+        // Upwards, against positive angles; rounding of numbers up to 306.
+        assert_near(torque, -G * moment, 1e-9);
+        assert_near(G * moment, told, 0.05);
+    }
+    // Arms of 0.6 m each, the hand 0.2 m beyond the wrist; the way is over, so that the axes have turned by their angles.
+    let turn = |axis: nalgebra::Vector3<f64>, angle: f64| {
+        nalgebra::Rotation3::from_scaled_axis(axis * angle.to_radians())
+    };
+    let [x, y, z] = [nalgebra::Vector3::x(), nalgebra::Vector3::y(), nalgebra::Vector3::z()];
+    let upper = turn(z, 120.0) * turn(y, -60.0);
+    let fore = upper * turn(y, 80.0);
+    let bend = fore * turn(x, 90.0) * turn(y, -45.0);
+    let hand = upper * x * 0.6 + fore * x * 0.6 + bend * x * 0.2 + z * 0.4;
+    for (axis, expected) in ["x", "y", "z"].iter().zip(hand.iter()) {
+        assert_near(at(&run, &format!("hand.position.{axis}"), 1.2), *expected, 1e-9);
+    }
+}
+
+#[test]
+fn the_delta_robot_goes_its_way_without_turning_and_holds_its_weights() {
+    let run = run_until("delta-robot", "1 s");
+    let depth = (0.64_f64 - 0.45 * 0.45).sqrt();
+    for time in [0.0, 0.3, 0.5, 0.8, 1.0_f64] {
+        let way = time.powi(3) * (10.0 - 15.0 * time + 6.0 * time * time);
+        for (axis, expected) in [("x", 0.15 * way), ("y", 0.05 * way), ("z", 0.1 * way - depth)] {
+            // Records are 2 ms apart at most, and times are among them.
+            assert_near(at(&run, &format!("platform.position.{axis}"), time), expected, 1e-8);
+        }
+        for axis in ["x", "y", "z"] {
+            assert_near(at(&run, &format!("platform.rotation-vector.{axis}"), time), 0.0, 1e-10);
+        }
+    }
+    let held = G * (1.5 / 3.0 + 2.0 * 0.1 + 0.8 / 2.0) * 0.3;
+    assert_near(held, 3.24, 0.005);
+    let torque = ["x", "y"].map(|axis| column(&run, &format!("motor-1.torque.{axis}"))[0]);
+    assert_near(torque[0].hypot(torque[1]), held, 1e-9);
+    assert_near(column(&run, "motor-0.torque.y")[0], -held, 1e-9);
+}
+
+#[test]
+fn the_wind_turbine_finds_its_speed_and_bends_its_tower() {
+    let run = run_until("wind-turbine", "40 s");
+    // 2 ω² + 1.25 ω = 5.75.
+    let speed = (-1.25 + (1.25_f64 * 1.25 + 8.0 * 5.75).sqrt()) / 4.0;
+    assert_near(speed, 1.41, 0.005);
+    assert_near(at(&run, "rotor-shaft.angle-rate", 40.0), speed, 1e-3);
+    let bending = 210e9 * PI / 4.0 * (2.0_f64.powi(4) - 1.97_f64.powi(4));
+    let (length, top, tower) = (80.0_f64, 140e3, 7850.0 * PI * (4.0 - 1.97 * 1.97) * 80.0);
+    // The weight on a bent tower makes it give way more, by one over one less its part of Euler's load.
+    let load = G * (top + 0.3 * tower);
+    let more = 1.0 / (1.0 - load / (PI * PI * bending / (4.0 * length * length)));
+    let bent = 4e5 * length.powi(3) / (3.0 * bending) - 4e4 * G * 5.0 * length * length / (2.0 * bending);
+    // Eleven periods of the tower.
+    let mean_of_swings = mean(&run, "nacelle.position.x", 7.0, 40.0);
+    assert_near(mean_of_swings, more * bent, 0.02 * bent);
+    let period = 2.0 * PI * ((top + 0.236 * tower) * length.powi(3) / (3.0 * bending) * more).sqrt();
+    let places = column(&run, "nacelle.position.x");
+    let passes =
+        |k: &usize| run.times[*k] > 6.0 && places[k - 1] < mean_of_swings && places[*k] >= mean_of_swings;
+    let times: Vec<f64> = (1..places.len()).filter(passes).map(|k| run.times[k]).collect();
+    let found = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
+    // The nacelle and the rotor turn as well, which makes it slower.
+    assert!(found > period && found < 1.05 * period, "{found} {period}");
+}
+
+#[test]
 fn the_robot_sags_by_what_its_controllers_need_to_hold_it() {
     let run = run_until("robot-arm", "2 s");
     // The moments of the weights at the angles to which they lead, found by iteration.

@@ -2,7 +2,7 @@
 
 use super::SettingFlags;
 use crate::command::CommandError;
-use kreisel::machine::{Machine, SettingTexts};
+use kreisel::machine::{LedError, LedMachine, Machine, SettingTexts};
 use kreisel::model::{Document, ModelErrors};
 use kreisel::part::{self, MachineReader};
 use kreisel::results::ModelIdentity;
@@ -95,6 +95,15 @@ impl<const IN_TIME: bool> Model<IN_TIME> {
         match self.text()? {
             Some(text) => reader.text(STANDARD_INPUT, text),
             None => reader.read(&self.file),
+        }
+    }
+
+    /// Reads the machine with these of its coordinates led.
+    pub fn read_led(&self, coordinates: &[String]) -> Result<LedMachine, LedError> {
+        let reader = self.reader(&[]);
+        match self.text()? {
+            Some(text) => reader.led_text(STANDARD_INPUT, text, Some(coordinates)),
+            None => reader.led_file(&self.file, Some(coordinates)),
         }
     }
 
