@@ -34,7 +34,7 @@ cargo xtask dist           archive, wheel and notes of a release into target/dis
 cargo xtask supply-chain   licences, versions and build scripts of dependencies against deny.toml
 cargo xtask sbom           list all dependencies as CycloneDX into target/kreisel.cdx.json
 cargo xtask torture        kill runs at 200 random moments, let every write of a run fail once, and let them go on
-cargo xtask soak           random machines of all kinds of parts: --machines N, --first K, --seconds S; and four times as many of each kind
+cargo xtask soak           random machines of all kinds of parts: --machines N, --first K, --seconds S
 cargo xtask fuzz           feed hostile input to every reader; --executions N, --first NUMBER
 cargo xtask long           ten million steps of the heavy top, and of a pendulum that keeps its energy
 cargo xtask hard           every model to its end with its step and a hundred times its step, and far with a hundredth
@@ -98,8 +98,7 @@ impl Soak {
             .collect();
         let variables: Vec<(&str, &str)> =
             variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let run = |names: &str| run_long_with(&TRUST, names, &variables);
-        run("soak::").and_then(|()| run("growth::"))
+        run_long_with(&TRUST, "soak::many", &variables)
     }
 }
 
