@@ -2,7 +2,7 @@
 //! manual pages and licences; a wheel that brings the command with the Python package; the notes of the
 //! release.
 
-use crate::{cargo, python, root, say};
+use crate::{cargo, python, root, say, supply};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -22,7 +22,7 @@ const MAX_WAY: Duration = Duration::from_secs(10);
 pub fn run() -> Result<(), String> {
     let archive = archive()?;
     let wheel = python::build_wheel()?;
-    for path in [archive.path, wheel, archive.notes] {
+    for path in [archive.path, wheel, archive.notes, archive.bill] {
         say(&format!("{}\n", path.display()));
     }
     Ok(())
@@ -72,7 +72,8 @@ pub fn check() -> Result<(), String> {
     ));
     let page = place.join("results/top/report.html");
     let mut faults: Vec<String> = Vec::new();
-    let wanted = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY.txt"];
+    let wanted =
+        ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY.txt", supply::BILL];
     let wanted = wanted.iter().map(|name| folder.join(name)).chain([
         page,
         folder.join("models/four-bar.toml"),
@@ -98,6 +99,8 @@ struct Archive {
     name: String,
     path: PathBuf,
     notes: PathBuf,
+    /// What it is made of; the archive holds the same.
+    bill: PathBuf,
 }
 
 fn failed(path: &Path) -> impl Fn(std::io::Error) -> String {
@@ -128,13 +131,16 @@ fn archive() -> Result<Archive, String> {
         copy(&entry.path(), &folder.join("models").join(entry.file_name()))?;
     }
     write(&folder.join("THIRD-PARTY.txt"), &licences()?)?;
+    supply::write_bill(&folder.join(supply::BILL))?;
+    let bill = dist.join(format!("{name}.cdx.json"));
+    copy(&folder.join(supply::BILL), &bill)?;
     let pages = folder.to_string_lossy();
     cargo::run(&["run", "--quiet", "--package", "kreisel-cli", "--example", "pages", "--", &pages])?;
     let notes = dist.join("NOTES.md");
     write(&notes, &release.notes)?;
     let path = dist.join(format!("{name}.tar.gz"));
     python::output(Command::new("tar").arg("-czf").arg(&path).arg("-C").arg(&dist).arg(&name))?;
-    Ok(Archive { name, path, notes })
+    Ok(Archive { name, path, notes, bill })
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), String> {

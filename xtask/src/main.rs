@@ -34,7 +34,7 @@ cargo xtask dist           archive, wheel and notes of a release into target/dis
 cargo xtask supply-chain   licences, versions and build scripts of dependencies against deny.toml
 cargo xtask sbom           list all dependencies as CycloneDX into target/kreisel.cdx.json
 cargo xtask torture        kill runs at 200 random moments, let every write of a run fail once, and let them go on
-cargo xtask soak           random machines of all kinds of parts: --machines N, --first K; and four times as many of each kind
+cargo xtask soak           random machines of all kinds of parts: --machines N, --first K, --seconds S
 cargo xtask fuzz           feed hostile input to every reader; --executions N, --first NUMBER
 cargo xtask long           ten million steps of the heavy top, and of a pendulum that keeps its energy
 cargo xtask hard           every model to its end with its step and a hundred times its step, and far with a hundredth
@@ -60,31 +60,46 @@ fn run_long_with(program: &[&str], names: &str, variables: &[(&str, &str)]) -> R
     cargo::run_with(&[&["test", "--release", "--package"], program, &how].concat(), variables)
 }
 
-/// Random machines from a number on.
-fn soak(machines: u64, first: u64) -> Result<(), String> {
-    let [machines, first] = [machines, first].map(|number| number.to_string());
-    let variables = [("KREISEL_MACHINES", machines.as_str()), ("KREISEL_FIRST", first.as_str())];
-    let run = |names: &str| run_long_with(&TRUST, names, &variables);
-    run("soak::").and_then(|()| run("growth::"))
+/// Random machines from a number on, as many as are begun in a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Soak {
+    machines: u64,
+    first: u64,
+    seconds: Option<u64>,
 }
 
-/// How many machines, and from which number on; nothing else is an option.
-fn soak_options(options: &[&str]) -> Result<(u64, u64), String> {
-    let (mut machines, mut first) = (10_000, 0);
-    for pair in options.chunks(2) {
-        let [flag, value] = *pair else { return Err(format!("`{}` needs a number", pair[0])) };
-        let number = value.parse().map_err(|_| format!("`{flag} {value}`: a number is wanted"));
-        match flag {
-            "--machines" => machines = number?,
-            "--first" => first = number?,
-            _ => {
-                return Err(format!(
-                    "`cargo xtask soak` has no option `{flag}`, only --machines and --first"
-                ));
+impl Soak {
+    /// How many machines, and from which number on; nothing else is an option.
+    fn of(options: &[&str]) -> Result<Self, String> {
+        let mut soak = Self { machines: 10_000, first: 0, seconds: None };
+        for pair in options.chunks(2) {
+            let [flag, value] = *pair else { return Err(format!("`{}` needs a number", pair[0])) };
+            let number = value.parse().map_err(|_| format!("`{flag} {value}`: a number is wanted"));
+            match flag {
+                "--machines" => soak.machines = number?,
+                "--first" => soak.first = number?,
+                "--seconds" => soak.seconds = Some(number?),
+                _ => {
+                    return Err(format!(
+                        "`cargo xtask soak` has no option `{flag}`, only --machines, --first and --seconds"
+                    ));
+                }
             }
         }
+        Ok(soak)
     }
-    Ok((machines, first))
+
+    fn run(self) -> Result<(), String> {
+        let numbers =
+            [("MACHINES", Some(self.machines)), ("FIRST", Some(self.first)), ("SECONDS", self.seconds)];
+        let variables: Vec<(String, String)> = numbers
+            .into_iter()
+            .filter_map(|(name, number)| Some((format!("KREISEL_{name}"), number?.to_string())))
+            .collect();
+        let variables: Vec<(&str, &str)> =
+            variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        run_long_with(&TRUST, "soak::many", &variables)
+    }
 }
 
 fn main() -> ExitCode {
@@ -111,13 +126,14 @@ fn main() -> ExitCode {
         ["dist"] => conclude(dist::run()),
         ["wheel"] => conclude(python::wheel()),
         ["supply-chain"] => conclude(supply::check()),
+        ["supply-chain", "--advisories"] => conclude(supply::check_with(true)),
         ["sbom"] => conclude(supply::bill_of_materials()),
         ["torture"] => conclude(
             cargo::test("checkpoint", &["--", "--ignored"], &[])
                 .and_then(|()| cargo::test("faults", &["--", "--ignored"], &[])),
         ),
-        ["soak", ref options @ ..] => match soak_options(options) {
-            Ok((machines, first)) => conclude(soak(machines, first)),
+        ["soak", ref options @ ..] => match Soak::of(options) {
+            Ok(soak) => conclude(soak.run()),
             Err(unknown) => {
                 say(&format!("{unknown}\n"));
                 ExitCode::from(2)
@@ -204,12 +220,14 @@ mod tests {
 
     #[test]
     fn options_of_soak_are_known_or_refused() {
-        assert_eq!(soak_options(&[]), Ok((10_000, 0)));
-        assert_eq!(soak_options(&["--first", "7", "--machines", "5"]), Ok((5, 7)));
+        let all = Soak { machines: 10_000, first: 0, seconds: None };
+        assert_eq!(Soak::of(&[]), Ok(all));
+        let some = ["--first", "7", "--machines", "5", "--seconds", "60"];
+        assert_eq!(Soak::of(&some), Ok(Soak { machines: 5, first: 7, seconds: Some(60) }));
         for wrong in
             [&["--machine", "5"][..], &["--machines"], &["--machines", "abc"], &["5"], &["--first", "-1"]]
         {
-            assert!(soak_options(wrong).is_err(), "{wrong:?}");
+            assert!(Soak::of(wrong).is_err(), "{wrong:?}");
         }
     }
 }

@@ -43,6 +43,10 @@ const STEPS: &[Step] = &[
     step("fuzz", "hostile input makes no reader fail", || {
         cargo::test("found", &[], &[("KREISEL_EXECUTIONS", "40000")])
     }),
+    step("soak", "a minute of random machines agrees with what is said of them", || {
+        let variables = [("KREISEL_SECONDS", "60"), ("KREISEL_MACHINES", "1000000")];
+        cargo::test("trust", &["soak::many", "--", "--ignored"], &variables)
+    }),
     step("workflows", "workflow files keep to their schema", || {
         let python = python::environment("workflows", &["check-jsonschema"])?;
         let mut command = std::process::Command::new(python);

@@ -3,15 +3,21 @@
 //!
 //! All is read from `cargo metadata`, so that it needs no network and no program that takes minutes to build.
 //! Where cargo-deny is installed it checks the same file once more, and advisories if their database has been
-//! fetched: nothing here reaches for the network.
+//! fetched: nothing here reaches for the network. With `--advisories`, as on the servers that decide about a change,
+//! it is an error if they cannot be checked.
 
 use crate::{cargo, root, say};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-/// Checks everything that `deny.toml` says.
+/// Checks everything that `deny.toml` says, and advisories where they can be had.
 pub fn check() -> Result<(), String> {
+    check_with(false)
+}
+
+/// The same; advisories that are wanted and cannot be checked are an error.
+pub fn check_with(advisories: bool) -> Result<(), String> {
     let rules = Rules::read()?;
     let metadata = cargo::metadata()?;
     let packages = packages(&metadata);
@@ -25,14 +31,20 @@ pub fn check() -> Result<(), String> {
     if !faults.is_empty() {
         return Err(faults.join("\n"));
     }
+    let unchecked = |why: &str| {
+        let words = format!("advisories are not checked: {why}\n");
+        if advisories {
+            return Err(words);
+        }
+        say(&words);
+        Ok(())
+    };
     if !cargo::has("deny") {
-        say("advisories are not checked: cargo-deny is not installed\n");
-        return Ok(());
+        return unchecked("cargo-deny is not installed");
     }
     cargo::run(&["deny", "--offline", "check", "licenses", "bans", "sources"])?;
     if !has_advisories() {
-        say("advisories are not checked: fetch their database by `cargo deny fetch`\n");
-        return Ok(());
+        return unchecked("fetch their database by `cargo deny fetch`");
     }
     cargo::run(&["deny", "--offline", "check", "advisories"])
 }
@@ -45,13 +57,20 @@ fn has_advisories() -> bool {
     databases.is_some_and(|mut entries| entries.any(|entry| entry.is_ok_and(|entry| entry.path().is_dir())))
 }
 
+/// The file with the list of all packages.
+pub const BILL: &str = "kreisel.cdx.json";
+
 /// Writes the list of all packages in the form of CycloneDX 1.5.
 pub fn bill_of_materials() -> Result<(), String> {
+    write_bill(&cargo::target().join(BILL))
+}
+
+/// The same to a place.
+pub fn write_bill(path: &Path) -> Result<(), String> {
     let metadata = cargo::metadata()?;
     let bill = bill(&metadata, &checksums(&root().join("Cargo.lock"))?);
-    let path = cargo::target().join("kreisel.cdx.json");
     let text = serde_json::to_string_pretty(&bill).map_err(|error| error.to_string())?;
-    std::fs::write(&path, text + "\n").map_err(|error| format!("{}: {error}", path.display()))?;
+    std::fs::write(path, text + "\n").map_err(|error| format!("{}: {error}", path.display()))?;
     say(&format!("{} components in {}\n", bill["components"].as_array().map_or(0, Vec::len), path.display()));
     Ok(())
 }
@@ -265,6 +284,22 @@ mod tests {
         for bad in ["", "GPL-3.0", "MIT AND GPL-3.0", "(GPL-3.0 OR LGPL-2.1) AND MIT", "GPL-3.0/LGPL-2.1"] {
             assert!(!is_allowed(bad, &known), "{bad}");
         }
+    }
+
+    #[test]
+    fn the_bill_has_each_package_of_the_command_with_its_hash() {
+        let place = std::env::temp_dir().join(format!("kreisel-bill-{}.json", std::process::id()));
+        write_bill(&place).unwrap();
+        let bill: Value = serde_json::from_slice(&std::fs::read(&place).unwrap()).unwrap();
+        std::fs::remove_file(&place).unwrap();
+        assert_eq!((&bill["bomFormat"], &bill["specVersion"]), (&json!("CycloneDX"), &json!("1.5")));
+        let components = bill["components"].as_array().unwrap();
+        let named = |name: &str| components.iter().find(|component| component["name"] == name).unwrap();
+        // What it is built from comes from the registry and has a hash of 256 bits; what is ours has none.
+        assert_eq!(named("faer")["hashes"][0]["content"].as_str().unwrap().len(), 64);
+        assert_eq!(named("kreisel-cli")["hashes"], json!([]));
+        let edges = bill["dependencies"].as_array().unwrap();
+        assert!(edges.len() >= components.len());
     }
 
     #[test]

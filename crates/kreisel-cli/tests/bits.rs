@@ -23,8 +23,14 @@ const MODELS: [(&str, &str); 6] = [
 /// clock.
 fn table(model: &str, end: &str, threads: &str, folder: &Path) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{model}.toml"));
+    table_of(path.to_str().unwrap(), &["--end-time", end], threads, folder)
+}
+
+/// The same with any flags.
+fn table_of(model: &str, flags: &[&str], threads: &str, folder: &Path) -> Vec<u8> {
     let output = Command::new(env!("CARGO_BIN_EXE_kreisel"))
-        .args(["run", path.to_str().unwrap(), "--no-report", "--end-time", end])
+        .args(["run", model, "--no-report"])
+        .args(flags)
         .args(["--out", folder.to_str().unwrap()])
         .envs([("RAYON_NUM_THREADS", threads), ("OMP_NUM_THREADS", threads)])
         .output()
@@ -42,6 +48,30 @@ fn tables_are_the_same_with_any_number_of_threads_and_in_repeated_runs() {
         for (index, threads) in ["1", "2", "3", "8"].iter().enumerate() {
             let again = table(model, end, threads, &folder.path().join(index.to_string()));
             assert!(first == again, "{model} with {threads} threads differs");
+        }
+    }
+}
+
+/// Methods that the models above do not take by themselves, free and with joints, and a table of two arguments.
+#[test]
+fn other_methods_and_tables_give_the_same_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    let grid = folder.path().join("grid.toml");
+    let text = "[simulation]\nend-time = 0.2\nstep = 1e-3\n[[body]]\nname = 'b'\nmass = 1\ninertia = [1, 1, 1]\n\
+        velocity = [1, 0, 0]\n[[table]]\nname = 'f'\nx = [-1, 0, 1]\ny = [0, 0.1, 0.3]\n\
+        values = [[1, 2, 3], [2, 5, 1], [0, 1, 7]]\ninterpolation = 'smooth'\n\
+        [[force]]\nname = 'push'\nbody = 'b'\nforce = ['f(b.position.x, t)', 0, 0]\n";
+    fs::write(&grid, text).unwrap();
+    let models = ["heavy-top", "slider-crank-spatial", "tennis-racket"]
+        .map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{name}.toml")));
+    for method in ["explicit8", "bdf3", "extrapolated", "symplectic"] {
+        for (number, model) in models.iter().chain([&grid]).enumerate() {
+            let model = model.to_str().unwrap();
+            let flags = ["--method", method, "--end-time", "0.1", "--step", "1 ms"];
+            let place = |threads: &str| folder.path().join(format!("{method}-{number}-{threads}"));
+            let [one, three] = ["1", "3"].map(|threads| table_of(model, &flags, threads, &place(threads)));
+            assert!(one.iter().filter(|&&byte| byte == b'\n').count() > 50, "{method}, {model}");
+            assert!(one == three, "{method}, {model}: with three threads it differs");
         }
     }
 }

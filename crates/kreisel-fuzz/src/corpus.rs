@@ -7,9 +7,10 @@ use kreisel::integrate::Integrator;
 use kreisel::machine::Machine;
 use kreisel::part;
 use kreisel::results::{ModelIdentity, RunSummary};
-use kreisel::run::{CheckpointHeader, Recorder, ResultFiles};
-use kreisel::sweep::{Journal, Outcome, SweepRow};
+use kreisel::run::{CheckpointHeader, Recorder, ResultFiles, Stepper};
+use kreisel::sweep::{Journal, Outcome, SweepRow, SweepSummary};
 use std::path::Path;
+use std::sync::Arc;
 
 const EXPRESSIONS: &[&str] = &[
     "1",
@@ -55,10 +56,15 @@ impl Corpus {
         for path in paths.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "toml")) {
             texts.push(std::fs::read(path)?);
         }
-        let (results, checkpoints, motions) = files().map_err(std::io::Error::other)?;
+        let (mut results, checkpoints, motions) = files().map_err(std::io::Error::other)?;
+        let sweep = SweepSummary::new(&target::identity(), target::JOURNAL_RUNS, 1);
+        results.push(sweep.with_file("sweep.csv", b"run\n").to_json().into_bytes());
         let journals = vec![journal().map_err(std::io::Error::other)?];
         let surfaces = vec![SURFACE.as_bytes().to_vec(), binary_surface()];
         let expressions = EXPRESSIONS.iter().map(|text| text.as_bytes().to_vec()).collect();
+        let tables = TABLES.iter().map(|text| text.as_bytes().to_vec()).collect();
+        let meshes = MESHES.iter().map(|text| text.as_bytes().to_vec()).collect();
+        let states = states().map_err(std::io::Error::other)?;
         let robots = vec![
             include_bytes!("../../../models/arm.urdf").to_vec(),
             MJCF.as_bytes().to_vec(),
@@ -72,6 +78,9 @@ impl Corpus {
             "journal" => &journals,
             "surface" => &surfaces,
             "robot" => &robots,
+            "table" => &tables,
+            "mesh" => &meshes,
+            "state" => &states,
             _ => &texts,
         };
         Ok(Self(TARGETS.iter().map(of).cloned().collect()))
@@ -120,6 +129,26 @@ const SURFACE: &str = "solid a\n\
     facet normal -1 0 0\nouter loop\nvertex 0 0 0\nvertex 0 0 1\nvertex 0 1 0\nendloop\nendfacet\n\
     facet normal 1 1 1\nouter loop\nvertex 1 0 0\nvertex 0 1 0\nvertex 0 0 1\nendloop\nendfacet\nendsolid a\n";
 
+/// Tables of numbers: of two columns, of several with units, and a grid.
+const TABLES: &[&str] = &[
+    "0,1\n1,2\n2,4\n",
+    "# measured\nangle [deg];pressure [kPa];speed\n0;101.3;1\n90;250;2\n180;1e3;3\n",
+    "\t0\t1\t2\n0\t1\t2\t3\n1\t4\t5\t6\n",
+];
+
+/// A triangle as Wavefront file, a quad with normals and textures, and a triangle as Collada file.
+const MESHES: &[&str] = &[
+    "o a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
+    "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\nf 1/1/1 2/1/1 3//1 -1\n",
+    "<COLLADA xmlns='http://www.collada.org/2005/11/COLLADASchema' version='1.4.1'><asset><unit meter='0.01'/><up_axis>Z_UP</up_axis></asset>\
+     <library_geometries><geometry id='g'><mesh><source id='p'><float_array id='a' count='9'>0 0 0 1 0 0 0 1 0</float_array>\
+     <technique_common><accessor source='#a' count='3' stride='3'/></technique_common></source>\
+     <vertices id='v'><input semantic='POSITION' source='#p'/></vertices>\
+     <triangles count='1'><input semantic='VERTEX' source='#v' offset='0'/><p>0 1 2</p></triangles></mesh></geometry></library_geometries>\
+     <library_visual_scenes><visual_scene id='s'><node><matrix>1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1</matrix><instance_geometry url='#g'/></node></visual_scene></library_visual_scenes>\
+     <scene><instance_visual_scene url='#s'/></scene></COLLADA>",
+];
+
 /// The same in binary form.
 fn binary_surface() -> Vec<u8> {
     let [o, x, y, z] = [[0.0_f32; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
@@ -146,6 +175,20 @@ fn journal() -> Result<Vec<u8>, AnyError> {
     })?;
     drop(journal);
     Ok(std::fs::read(&path)?)
+}
+
+/// A stepper of the model at its start.
+pub fn stepper() -> Result<Stepper, AnyError> {
+    let machine = Machine::from_text(SEED, MODEL).map_err(|errors| errors.to_string())?;
+    Ok(Stepper::start(Arc::new(machine))?)
+}
+
+/// States of the stepper at the start and after some steps.
+pub fn states() -> Result<Vec<Vec<u8>>, AnyError> {
+    let mut stepper = stepper()?;
+    let first = stepper.state().to_bytes();
+    let _ = stepper.advance_to(5e-3, |_| true);
+    Ok(vec![first, stepper.state().to_bytes()])
 }
 
 /// Results, checkpoints, motions.

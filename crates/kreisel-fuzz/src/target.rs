@@ -9,18 +9,18 @@ use kreisel::model::{Dimension, Document, Expression, Text};
 use kreisel::part::{self, MachineReader};
 use kreisel::report::RecordedMotion;
 use kreisel::results::{CsvTable, RunSummary, Scene};
-use kreisel::run::{Checkpoint, Recorder, Sink, Trajectory};
-use kreisel::sweep::Journal;
+use kreisel::run::{Checkpoint, Recorder, Sink, Stepper, StepperState, Trajectory};
 use kreisel::sweep::journal::Identity;
+use kreisel::sweep::{Journal, SweepSummary};
 use sha2::{Digest, Sha256};
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 /// A reader that any bytes may be given to.
 pub struct Target {
     /// Its name.
     pub name: &'static str,
-    /// How many executions of a thousand are its.
+    /// How many executions are its, beside the shares of the others.
     pub share: usize,
     /// Reads the bytes.
     pub run: fn(&[u8]),
@@ -33,6 +33,9 @@ pub const TARGETS: &[Target] = &[
     Target { name: "checkpoint", share: 140, run: checkpoint },
     Target { name: "surface", share: 60, run: surface },
     Target { name: "journal", share: 40, run: journal },
+    Target { name: "table", share: 40, run: table },
+    Target { name: "mesh", share: 40, run: mesh },
+    Target { name: "state", share: 40, run: state },
     Target { name: "robot", share: 60, run: robot },
     Target { name: "motion", share: 60, run: motion },
     Target { name: "resume", share: 30, run: resume },
@@ -59,8 +62,9 @@ fn expression(bytes: &[u8]) {
     }
 }
 
-/// Tables, scenes and summaries.
+/// Tables, scenes and summaries of runs and sweeps.
 fn results(bytes: &[u8]) {
+    let _ = SweepSummary::from_json(bytes);
     let _ = CsvTable::read_from(bytes, Path::new("trajectory.csv"));
     let _ = RunSummary::from_json(bytes);
     let _ = serde_json::from_slice::<Scene>(bytes).map(|scene| scene.is_consistent());
@@ -100,6 +104,67 @@ fn with_file(name: &str, bytes: &[u8], read: impl FnOnce(&Path)) {
     if std::fs::write(&path, bytes).is_ok() {
         read(&path);
     }
+}
+
+/// Tables of numbers beside a model, of one argument and of two.
+fn table(bytes: &[u8]) {
+    with_file("table.csv", bytes, |path| {
+        let model = path.with_file_name("m.toml");
+        for keys in ["", "outside = 'constant'\n", "x-column = 'angle'\nvalue-column = 'pressure'\n"] {
+            for call in ["f(t)", "f(t, 0.5)"] {
+                let text = format!(
+                    "{}[[table]]\nname = 'f'\nfile = 'table.csv'\n{keys}[[force]]\nname = 'push'\nbody = 'bob'\nforce = ['{call}', 0, 0]\n",
+                    corpus::MODEL
+                );
+                if std::fs::write(&model, text).is_ok()
+                    && let Err(errors) = MachineReader::new().read(&model)
+                {
+                    drop(errors.render(false));
+                }
+            }
+        }
+    });
+}
+
+/// Surfaces beside a robot, in every form that is read.
+fn mesh(bytes: &[u8]) {
+    for ending in ["obj", "dae", "stl"] {
+        let name = format!("part.{ending}");
+        with_file(&name, bytes, |path| {
+            let robot = path.with_file_name("robot.urdf");
+            let text = format!(
+                "<robot name='r'><link name='base'><visual><geometry><mesh filename='{name}' scale='0.5 1 1'/></geometry></visual></link></robot>"
+            );
+            if std::fs::write(&robot, text).is_ok() {
+                let _ = kreisel_import::import(&robot, kreisel_import::Choices::default());
+            }
+        });
+    }
+}
+
+/// States of a stepper: it goes to those that it takes, and some steps on from there.
+fn state(bytes: &[u8]) {
+    let _ = StepperState::from_bytes(bytes);
+    let _ = goes_to(bytes);
+}
+
+/// Whether a stepper of [`corpus::MODEL`] takes a state, with a hash that fits.
+pub fn goes_to(bytes: &[u8]) -> bool {
+    static STEPPER: OnceLock<Option<Mutex<Stepper>>> = OnceLock::new();
+    let Ok(state) = StepperState::from_bytes(&sealed(bytes)) else { return false };
+    let Some(stepper) = STEPPER.get_or_init(|| corpus::stepper().ok().map(Mutex::new)) else { return false };
+    let mut stepper = stepper.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Err(error) = stepper.set_state(&state) {
+        drop(error.to_string());
+        return false;
+    }
+    let mut steps = 0;
+    let until = stepper.time() + 3.0 * stepper.step_size();
+    let _ = stepper.advance_to(until, |_| {
+        steps += 1;
+        steps < 10
+    });
+    true
 }
 
 /// The sweep to which journals are said to belong.

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use kreisel_fuzz::corpus::checkpoints;
-use kreisel_fuzz::target::{Reached, go_on};
+use kreisel_fuzz::corpus::{checkpoints, states};
+use kreisel_fuzz::target::{Reached, go_on, goes_to};
 use kreisel_fuzz::{Corpus, TARGETS, execute, watched};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -58,6 +58,21 @@ fn checkpoints_damaged_behind_their_header_are_refused_or_go_on() {
     // All of them get beyond the header, and each kind of answer is among them.
     let kinds: Vec<Reached> = reached.keys().copied().collect();
     assert_eq!(kinds, [Reached::State, Reached::Files, Reached::Steps], "{reached:?}");
+}
+
+#[test]
+fn states_of_steppers_damaged_anywhere_are_refused_or_gone_to() {
+    let whole = states().unwrap().pop().unwrap();
+    assert!(goes_to(&whole), "without damage the stepper takes it");
+    let mut taken = [0, 0];
+    for (number, at) in (12..whole.len() - 40).step_by(STRIDE).enumerate() {
+        let mut damaged = whole.clone();
+        damaged[at..at + 8].copy_from_slice(&HOSTILE[number % HOSTILE.len()]);
+        let is_taken = watched(goes_to, &damaged).unwrap_or_else(|failure| panic!("byte {at}: {failure:?}"));
+        taken[usize::from(is_taken)] += 1;
+    }
+    assert!(goes_to(&whole), "a state that was refused leaves the stepper as it was");
+    assert!(taken.iter().all(|count| *count > 0), "refused and taken: {taken:?}");
 }
 
 /// Where eight bytes may be damaged in each section behind the header, its length left alone.

@@ -79,6 +79,24 @@ def test_a_thread_with_a_small_stack_may_read_models(read: Any) -> None:
     assert done == [read(model)]
 
 
+@pytest.mark.parametrize("method", ["Nelder-Mead", "L-BFGS-B", "differential-evolution"])
+def test_an_exception_of_the_user_comes_out_of_a_search_as_itself(method: str) -> None:
+    pytest.importorskip("scipy")
+    calls = [0]
+
+    def fails(t: float) -> float:
+        calls[0] += 1
+        if calls[0] > 60:
+            raise ValueError("a mistake of the user")
+        return 0.0
+
+    model = hinge().parameters(m=1)
+    model.function("f", fails, arguments=["t"])
+    model.force("air", body="bob", force=["f", 0, "m"])
+    with pytest.raises(ValueError, match="a mistake of the user"):
+        kreisel.minimize(model, {"m": "1:2"}, "max(bob.position.z)", method=method, end_time=0.01, step=1e-3)
+
+
 def test_functions_are_called_at_times_of_the_run_only() -> None:
     times: list[float] = []
     model = hinge()

@@ -36,11 +36,52 @@ pub(crate) fn read_own(path: &Path) -> io::Result<File> {
     open_own(OpenOptions::new().read(true), path)
 }
 
-/// The bytes of a file of a run.
-pub(crate) fn own_bytes(path: &Path) -> io::Result<Vec<u8>> {
+/// The bytes of a file of a run that is not larger than a limit.
+pub(crate) fn own_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    read_own(path)?.read_to_end(&mut bytes)?;
+    // It may grow while it is read.
+    read_own(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let words =
+            format!("it is larger than {} MB, the most that is read of such a file", most / 1_000_000);
+        return Err(io::Error::new(io::ErrorKind::InvalidData, words));
+    }
     Ok(bytes)
+}
+
+/// How much memory the content of a JSON text may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JsonLimit {
+    /// At most so many bytes in all.
+    pub most: usize,
+    /// Bytes that an object takes, and any other value.
+    pub object: usize,
+    pub value: usize,
+}
+
+impl JsonLimit {
+    /// For texts whose content is kept as it comes: a map of few keys takes a node of a tree, any other value a
+    /// slot in a list that may be twice as long as what is in it.
+    pub const FREE: Self = Self { most: 1_000_000_000, object: 800, value: 72 };
+    /// For texts whose keys are known, and go to fields of their own.
+    pub const KNOWN: Self = Self { most: 2_000_000_000, object: 160, value: 16 };
+
+    /// Whether the content of a text has room. A text of two bytes for each value would take dozens of times
+    /// its length otherwise.
+    pub fn fits(self, text: &[u8]) -> bool {
+        let (mut is_text, mut is_escaped, mut bytes) = (false, false, text.len());
+        for letter in text {
+            match letter {
+                _ if is_escaped => is_escaped = false,
+                b'\\' => is_escaped = is_text,
+                b'"' => is_text = !is_text,
+                b'{' if !is_text => bytes = bytes.saturating_add(self.object),
+                b'[' | b',' | b':' if !is_text => bytes = bytes.saturating_add(self.value),
+                _ => {}
+            }
+        }
+        bytes <= self.most
+    }
 }
 
 #[cfg(unix)]
@@ -80,4 +121,27 @@ fn check_owner(file: &File, path: &Path) -> io::Result<()> {
 
 fn refused(why: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_many_small_values_are_too_large_where_long_texts_are_not() {
+        let limit = JsonLimit { most: 2000, object: 800, value: 72 };
+        assert!(limit.fits(format!("[\"{}\"]", "[{,:\\\"".repeat(200)).as_bytes()));
+        assert!(!limit.fits(format!("[{}0]", "0,".repeat(30)).as_bytes()));
+        assert!(!limit.fits(b"[{},{},{}]"));
+        assert!(limit.fits(b"[{},{}]"));
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_its_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        std::fs::write(&path, [b' '; 10]).unwrap();
+        assert_eq!(own_bytes(&path, 10).unwrap().len(), 10);
+        assert_eq!(own_bytes(&path, 9).unwrap_err().kind(), io::ErrorKind::InvalidData);
+    }
 }

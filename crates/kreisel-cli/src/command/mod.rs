@@ -364,10 +364,14 @@ pub fn main() -> ExitCode {
 
 /// Runs the command with these arguments, the program's name first; the exit code is that of the process.
 ///
-/// Help, the version and arguments that cannot be read end the process at once.
+/// Help and the version are printed, and arguments that cannot be read refused.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     signals::outlive_file_limit();
-    let result = match Arguments::parse_from(arguments).command {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(answer) => return answered(&answer),
+    };
+    let result = match arguments.command {
         Command::Run(command) => command.run(),
         Command::Watch(command) => command.run(),
         Command::Static(command) => command.run(),
@@ -397,9 +401,29 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-/// Whether standard error shows colours, and the user wants them (see no-color.org).
+/// Says what the reader of arguments answers in place of a command: help, or why it cannot read them. It quotes
+/// arguments as they came, whatever is in them.
+fn answered(answer: &clap::Error) -> u8 {
+    let text = answer.render();
+    let shown = |colored: bool| if colored { text.ansi().to_string() } else { text.to_string() };
+    if answer.use_stderr() {
+        say(&shown(is_colored()));
+    } else {
+        let colored = shows_colors(&std::io::stdout());
+        // Who asks for help and leaves has had enough.
+        let _ = std::io::stdout().write_all(output::harmless(&shown(colored), colored).as_bytes());
+    }
+    u8::try_from(answer.exit_code()).unwrap_or(NO_SENSE)
+}
+
+/// Whether standard error shows colours.
 fn is_colored() -> bool {
-    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    shows_colors(&std::io::stderr())
+}
+
+/// Whether a stream shows colours, and the user wants them (see no-color.org).
+fn shows_colors(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// Words for the user on standard error; a closed stream leaves nobody to tell.

@@ -449,14 +449,14 @@ const STARTS: &[(&str, &str, &str, &str)] = &[
         "a force that is no number",
         "[[force]]\nname = 'push'\nbody = 'top'\nforce = ['1/t', 0, 0]\n",
         "end-time = 1",
-        "by what `push` gives",
+        "what `push` gives is not",
     ),
     (
         "a drive without a rate",
         "[[revolute]]\nname = 'axle'\nbodies = ['ground', 'top']\npoint = [0, 0, 0]\n\
          [[drive]]\nname = 'motor'\njoint = 'axle'\nangle = 'sqrt(t)'\n",
         "end-time = 1",
-        "by what `motor` gives",
+        "what `motor` gives is not",
     ),
     (
         "a drive that jumps",

@@ -74,23 +74,28 @@ def minimize(
     first = objective.start(start or {})
     bounds = [(0.0, 1.0)] * len(first)
     given = dict(options or {})
-    if method == "differential-evolution":
-        given.setdefault("rng", 1)
-        if runs is not None:
-            given.setdefault("maxiter", max(1, runs // (15 * len(first)) - 1))
-        found = scipy.optimize.differential_evolution(objective, bounds, x0=first, tol=tolerance, **given)
-    else:
-        if runs is not None:
-            given.setdefault("maxiter" if method == "SLSQP" else "maxfev" if method in ("Nelder-Mead", "Powell") else "maxfun", runs)
-        try:
+    try:
+        if method == "differential-evolution":
+            given.setdefault("rng", 1)
+            if runs is not None:
+                given.setdefault("maxiter", max(1, runs // (15 * len(first)) - 1))
+            found = scipy.optimize.differential_evolution(objective, bounds, x0=first, tol=tolerance, **given)
+        else:
+            if runs is not None:
+                given.setdefault("maxiter" if method == "SLSQP" else "maxfev" if method in ("Nelder-Mead", "Powell") else "maxfun", runs)
             with warnings.catch_warnings():
                 # A method without bounds would leave the ranges.
                 warnings.filterwarnings("error", message=".*cannot handle bounds")
                 found = scipy.optimize.minimize(
                     objective, first, method=method, bounds=bounds, tol=tolerance, options=given
                 )
-        except (ValueError, RuntimeWarning) as error:
+    except Exception as error:
+        if objective.failure is not None:
+            # SciPy may have put it into an exception of its own.
+            raise objective.failure from None
+        if isinstance(error, ValueError | TypeError | RuntimeWarning):
             raise ArgumentError(f"SciPy does not take the method `{method}` with these options: {error}") from error
+        raise
     return objective.minimum(found)
 
 
@@ -102,6 +107,7 @@ class _Objective:
         self.names = [text.split("=", 1)[0] for text in request.variations]
         self.best: tuple[float, list[float]] = (np.inf, [])
         self.runs, self.reason = 0, ""
+        self.failure: BaseException | None = None
         if len(request.measures) != 1:
             raise ArgumentError("one measure is wanted")
         for name in self.names:
@@ -118,6 +124,13 @@ class _Objective:
         return [0.5 if part is None else part for part in parts]
 
     def __call__(self, parts: Any) -> float:
+        try:
+            return self._measured(parts)
+        except BaseException as failure:
+            self.failure = failure
+            raise
+
+    def _measured(self, parts: Any) -> float:
         values = self.sweep.values([min(max(float(part), 0.0), 1.0) for part in parts])
         _, numbers, reasons, _, error = self.sweep.batch(np.array([values]))
         if isinstance(error, KeyboardInterrupt):

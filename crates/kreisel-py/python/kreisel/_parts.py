@@ -1802,6 +1802,76 @@ class Parts:
         }
         return self._add("contact-group", False, entries)
 
+    def tyre(
+        self,
+        name: str | None = None,
+        *,
+        bodies: Sequence[str],
+        radius: Number,
+        vertical_stiffness: Number,
+        longitudinal_stiffness: Number,
+        cornering_stiffness: Number,
+        vertical_damping: Number | None = None,
+        friction: Number | None = None,
+        nominal_load: Number | None = None,
+        relaxation_length: Number | None = None,
+        damping_time: Number | None = None,
+        contact_length: Number | None = None,
+        rolling_resistance: Number | None = None,
+        height: Law | None = None,
+        direction: Numbers | None = None,
+        wheel_axis: Numbers | None = None,
+        point: Numbers | None = None,
+        axis: Numbers | None = None,
+        repeat: int | str | None = None,
+        when: Number | None = None,
+    ) -> Model:
+        """A tyre on a road: it springs, and carries by slip along and across as a brush of even stiffness does, up to `friction` times the load in any direction. Forces build up over `relaxation-length`, so that a wheel also stands, brakes to rest and is parked. Camber turns the load, and makes no side force of its own. Forward is where `wheel-axis` × normal points: a wheel whose axis points to the left rolls forward by positive angular rates. Measures the `force` and `torque` on the wheel about its centre, `load`, `deflection` (negative for the gap), `slip`, `slip-angle`, `longitudinal-force`, `lateral-force` (to the left) and `aligning-torque`.
+
+        - `bodies`: The road, a body or `ground`, and the wheel, or their markers; the centre of the wheel is its marker or its centre of mass.
+        - `radius` [m]: Radius of the wheel without load.
+        - `vertical_stiffness` [N/m]: Load by deflection.
+        - `vertical_damping` [N*s/m]: Load by the rate of the deflection; the road pushes and never pulls. Default: `0`.
+        - `friction`: Largest force along the road in parts of the load. Default: `1`.
+        - `longitudinal_stiffness` [N]: Longitudinal force by slip, where slip is small: slip is (V_r − V)/V_r of the rolling speed V_r.
+        - `cornering_stiffness` [m*kg*s^-2*rad^-1]: Lateral force by slip angle, where it is small.
+        - `nominal_load` [N]: Load at which both slip stiffnesses are those: they are in proportion to the load then, and do not depend on it if this is not given.
+        - `relaxation_length` [m]: Way along which forces come within 37 % of what the slip wants; the radius if not given.
+        - `damping_time` [s]: Damping of the carcass along the road in parts of its stiffness, which ends the swing of a wheel that stands. Default: `5e-3`.
+        - `contact_length` [m]: Length of the contact, a sixth of which is the lever of small lateral forces; the chord that the road cuts from the circle if not given.
+        - `rolling_resistance`: Resistance against rolling in parts of the load. Default: `0`.
+        - `height`: Height of the road over its plane, over the way `x` along `direction` from `point`: an expression such as `"0.05*sin(2*x)"`, or `{ points = [[0, 0], [1, 0.1]] }`. The wheel follows the height and slope below its centre: bumps are longer than the contact.
+        - `direction`: Direction along which `x` counts, in the world at the initial configuration; x of the first body's marker, or of the world, if not given.
+        - `wheel_axis`: Axis of the wheel in the world at the initial configuration; z of the second body's marker, or of the body, if not given.
+        - `point` [m]: A point of the road's plane, in the world at the initial configuration; the origin of the first body's marker, or of the ground, if not given.
+        - `axis`: Normal of the road's plane, towards the wheel, in the world at the initial configuration; z of the first body's marker, or of the world, if not given.
+        - `repeat`: Makes this many of it; `i` counts them from 0.
+        - `when`: Condition: it exists only if this is not 0.
+        """
+        entries = {
+            "name": name,
+            "bodies": bodies,
+            "radius": radius,
+            "vertical-stiffness": vertical_stiffness,
+            "vertical-damping": vertical_damping,
+            "friction": friction,
+            "longitudinal-stiffness": longitudinal_stiffness,
+            "cornering-stiffness": cornering_stiffness,
+            "nominal-load": nominal_load,
+            "relaxation-length": relaxation_length,
+            "damping-time": damping_time,
+            "contact-length": contact_length,
+            "rolling-resistance": rolling_resistance,
+            "height": height,
+            "direction": direction,
+            "wheel-axis": wheel_axis,
+            "point": point,
+            "axis": axis,
+            "repeat": repeat,
+            "when": when,
+        }
+        return self._add("tyre", False, entries)
+
     def lock(
         self,
         name: str | None = None,

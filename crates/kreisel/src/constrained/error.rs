@@ -186,10 +186,8 @@ pub enum ConsistencyError {
 
 shown_by_message!(ConsistencyError);
 
-/// The name of an equation that is not finite with that of the part which made it so.
+/// What is not finite: what a part gives, where one is known, since the first equation that it spoils need not be
+/// one of its own.
 pub(crate) fn blame(equation: String, part: Option<String>) -> String {
-    match part {
-        Some(part) => format!("{equation}, by what `{part}` gives,"),
-        None => equation,
-    }
+    part.map_or(equation, |part| format!("what `{part}` gives"))
 }

@@ -162,9 +162,9 @@ impl Note {
         Self { subject: Some(subject.into()), ..self }
     }
 
-    /// The same with a number.
+    /// The same with a number; one that is not finite has no form in a file, and is left to the words.
     pub fn number(self, number: f64) -> Self {
-        Self { number: Some(number), ..self }
+        Self { number: Some(number).filter(|number| number.is_finite()), ..self }
     }
 
     /// The same with the words that say what to do.

@@ -134,7 +134,9 @@ impl Machine {
             *displacement = displacement.max(found.displacement);
             found.displacement = *displacement;
             found.enough = enough(beam, found.relative());
-            if found.error > ROUNDING * beam.length() && found.relative() > TOLD {
+            // Where a beam stands as it is drawn there is nothing of which the error could be a part.
+            let least = ROUNDING * beam.length();
+            if found.error > least && found.displacement > least && found.relative() > TOLD {
                 notes.add(found.note(at.time));
             }
         }

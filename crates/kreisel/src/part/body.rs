@@ -195,7 +195,9 @@ fn matter(reader: &PartReader) -> Result<Matter, ModelErrors> {
                 look.shapes.push(shape::read_piece(piece, None, false)?.0);
             }
             let centre = reader.optional_vector3("centre-of-mass")?.unwrap_or_default();
-            vec![Weight { mass: reader.positive("mass")?, centre, inertia }]
+            let mass = reader.positive("mass")?;
+            check_gyration(reader, mass, &inertia)?;
+            vec![Weight { mass, centre, inertia }]
         }
         (None, Some(table)) => {
             let (weight, shape) = filled(reader, table)?;
@@ -305,6 +307,24 @@ fn velocities(reader: &PartReader, pose: &Pose) -> Result<(Vector3, Vector3), Mo
     let to_body =
         |vector: &Vector3| pose.rotation.inverse_transform_vector(&(placement(reader).rotation * vector));
     Ok((to_body(&angular), to_body(&linear)))
+}
+
+/// Least and largest radius of gyration of a body, in m. Beyond them what the mass resists is round-off beside
+/// what the inertia resists, or the other way round, and equations look as if they were not determined.
+const GYRATION: [f64; 2] = [1e-9, 1e12];
+
+/// Mass and inertia belong to a body of some size.
+fn check_gyration(reader: &PartReader, mass: f64, inertia: &Matrix3) -> Result<(), ModelErrors> {
+    let moments = inertia.symmetric_eigenvalues();
+    let radii = [moments.min(), moments.max()].map(|moment| (moment / mass).sqrt());
+    let Some(radius) = radii.into_iter().find(|radius| !(GYRATION[0]..=GYRATION[1]).contains(radius)) else {
+        return Ok(());
+    };
+    let requirement = "the inertia of a body with a radius of gyration from 1e-9 m to 1e12 m beside its mass";
+    let error = reader.unsuitable("inertia", requirement, format!("of {radius:.1e} m with {mass:e} kg"));
+    Err(error
+        .with_hint("a `[[point-mass]]` has no inertia, and what turns about an axis alone feels no mass")
+        .into())
 }
 
 /// Principal moments are positive, and none is larger than the sum of the others.

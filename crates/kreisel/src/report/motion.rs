@@ -44,6 +44,16 @@ pub enum MotionError {
         /// Index of the node.
         node: usize,
     },
+    /// More poses than there is memory for.
+    #[error("`{}` has too many poses for a picture, {times} times of {nodes} nodes; a larger `output-step` makes fewer", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Output times in the file.
+        times: u64,
+        /// Nodes of the scene.
+        nodes: usize,
+    },
     /// Tables of lengths that do not fit each other.
     #[error("`{}` belongs to another scene: it has {rows} poses for {times} times of {nodes} nodes", path.display())]
     OtherScene {
@@ -65,6 +75,12 @@ impl MotionError {
         Self::Unreadable { path: path.to_owned(), message: message.to_string() }
     }
 }
+
+/// Output times that are read, at most.
+const MAX_TIMES: u64 = 1 << 26;
+
+/// Poses between two frames, at most: they are compared with the picture all at once, and take 120 bytes each.
+const MAX_BETWEEN: u64 = 8_000_000;
 
 /// Frames of a picture, at most, however few nodes there are.
 const MAX_FRAMES: usize = 20_000;
@@ -101,6 +117,11 @@ impl RecordedMotion {
         let file = read_own(path).map_err(|error| MotionError::unreadable(path, error))?;
         let mut file = Hdf5Reader::new(file).map_err(unreadable)?;
         let table = file.table("signals/time").map_err(unreadable)?;
+        let too_large =
+            |times: u64| MotionError::TooLarge { path: path.to_owned(), times, nodes: node_count };
+        if table.rows > MAX_TIMES || table.columns != 1 {
+            return Err(too_large(table.rows));
+        }
         let all_times = file.rows(&table, 0, table.rows).map_err(unreadable)?;
         if let Some(time) = all_times.iter().find(|time| !time.is_finite()) {
             return Err(MotionError::unreadable(path, format_args!("the time {time} is none")));
@@ -117,6 +138,10 @@ impl RecordedMotion {
         let most = (max_poses / node_count.max(1)).clamp(2, MAX_FRAMES);
         let last = all_times.len().saturating_sub(1);
         let stride = all_times.len().div_ceil(most - 1).max(1);
+        let is_wide = positions.columns != 3 || rotations.columns != 4;
+        if (stride as u64 + 1).saturating_mul(node_count as u64) > MAX_BETWEEN || is_wide {
+            return Err(too_large(all_times.len() as u64));
+        }
         let mut from = 0;
         while from <= last && !all_times.is_empty() {
             // From one frame to the next, both included.

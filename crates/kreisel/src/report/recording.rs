@@ -2,7 +2,7 @@
 
 use super::motion::RecordedMotion;
 use super::{FILE, ReportError};
-use crate::file::own_bytes;
+use crate::file::{JsonLimit, own_bytes};
 use crate::results::{
     Channel, Computation, CsvTable, EndStatus, ReadError, RunSummary, Scene, csv, scene, vtkhdf,
 };
@@ -32,7 +32,7 @@ const MAX_POSES: usize = 180_000;
 impl Recording {
     /// Reads the folder of a run that has ended; files that were changed since are refused.
     pub fn read(folder: &Path) -> Result<Self, ReportError> {
-        let Some(summary) = Computation::Run.summary(folder) else { return Err(without_run(folder)) };
+        let Some(summary) = Computation::Run.read_summary(folder)? else { return Err(without_run(folder)) };
         if summary.status == EndStatus::Running {
             return Err(ReportError::NotEnded { path: folder.to_owned() });
         }
@@ -114,6 +114,9 @@ const MAX_FOLDERS: usize = 5;
 /// Largest table in bytes of which a page is made: it takes about half as much memory.
 const MAX_TABLE_BYTES: u64 = 1 << 29;
 
+/// Largest scene in bytes: an element of a beam takes less than 2 kB, and a machine has at most 400 000 nodes.
+const MAX_SCENE_BYTES: u64 = 800_000_000;
+
 /// Reads the signals of a run for a page.
 fn read_table(first: &Channel, path: &Path) -> Result<CsvTable, ReportError> {
     let size = fs::metadata(path).map_or(0, |data| data.len());
@@ -124,7 +127,10 @@ fn read_table(first: &Channel, path: &Path) -> Result<CsvTable, ReportError> {
 }
 
 fn read_scene(path: &Path) -> Result<Scene, ReportError> {
-    let text = own_bytes(path).map_err(|source| ReadError::io(path, source))?;
+    let text = own_bytes(path, MAX_SCENE_BYTES).map_err(|source| ReadError::io(path, source))?;
+    if !JsonLimit::KNOWN.fits(&text) {
+        return Err(ReportError::BrokenScene { path: path.to_owned() });
+    }
     let scene: Scene = serde_json::from_slice(&text)
         .map_err(|error| ReportError::BadScene { path: path.to_owned(), line: error.line() })?;
     if !scene.is_consistent() {

@@ -131,6 +131,12 @@ fn write_number(sink: &mut impl Write, value: f64) -> io::Result<()> {
     }
 }
 
+/// Most signals of a table that is read: the file for ParaView has no more.
+const MAX_SIGNALS: usize = 1_000_000;
+
+/// Most numbers of a table that is read, 800 MB of them.
+const MAX_NUMBERS: usize = 100_000_000;
+
 /// A table read back into columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsvTable {
@@ -166,10 +172,14 @@ impl CsvTable {
         }
         let mut table = Self::with_head(first, line.trim_end(), path)?;
         let mut number = 1;
+        let columns = table.signals.len() + 1;
         while next_line(&mut source, &mut line, path)? {
             number += 1;
             let row = line.trim_end();
             if !row.is_empty() {
+                if table.times.len() >= MAX_NUMBERS / columns {
+                    return Err(ReadError::TooManyNumbers { path: path.to_owned(), most: MAX_NUMBERS });
+                }
                 table.push_row(row, number, path)?;
             }
         }
@@ -187,6 +197,9 @@ impl CsvTable {
         let first = heads.next().unwrap_or_default();
         if first != wanted.to_string() {
             return Err(ReadError::NoTime { path: path.to_owned(), head: shortened(first) });
+        }
+        if head.bytes().filter(|letter| *letter == b',').count() > MAX_SIGNALS {
+            return Err(ReadError::TooManyNumbers { path: path.to_owned(), most: MAX_SIGNALS });
         }
         let signals = heads.map(Channel::parse).collect::<Result<Vec<_>, _>>()?;
         let columns = vec![Vec::new(); signals.len()];

@@ -224,6 +224,14 @@ pub enum ReadError {
         /// The file.
         path: PathBuf,
     },
+    /// A table that would fill the memory.
+    #[error("`{}` has more than {most} columns or numbers in it, the most that is read; a larger `output-step` makes fewer", path.display())]
+    TooManyNumbers {
+        /// The file.
+        path: PathBuf,
+        /// Columns or numbers.
+        most: usize,
+    },
     /// A column head that is not `name [unit]`.
     #[error("the column head `{head}` is not of the form `name [unit]`")]
     ColumnHead {

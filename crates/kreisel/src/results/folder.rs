@@ -25,6 +25,12 @@ use std::path::{Component, Path, PathBuf};
 /// The file from which a run can go on.
 pub const CHECKPOINT: &str = "checkpoint.bin";
 
+/// Largest summary in bytes that is read: one of half a million events is smaller.
+pub(crate) const MAX_SUMMARY: u64 = 256_000_000;
+
+/// Largest lock in bytes that is read: it lists the files of one run.
+const MAX_LOCK: u64 = 1_000_000;
+
 /// What fills a folder: each has a summary, a lock and files of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Computation {
@@ -65,7 +71,7 @@ impl Computation {
     /// The same where a file that is no summary is an error.
     pub fn read_summary(self, folder: &Path) -> Result<Option<RunSummary>, ReadError> {
         let path = folder.join(self.summary_file());
-        match own_bytes(&path) {
+        match own_bytes(&path, MAX_SUMMARY) {
             Ok(text) => match RunSummary::from_json(&text) {
                 Some(summary) => Ok(Some(summary)),
                 None => Err(ReadError::NoSummary { path }),
@@ -77,7 +83,7 @@ impl Computation {
 
     fn try_summary(self, folder: &Path) -> Result<Option<RunSummary>, WriteError> {
         let path = folder.join(self.summary_file());
-        match own_bytes(&path) {
+        match own_bytes(&path, MAX_SUMMARY) {
             Ok(text) => Ok(RunSummary::from_json(&text)),
             Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(WriteError::io(&path, source)),
@@ -350,7 +356,8 @@ impl OutputFolder {
     /// Removes what a killed run left under temporary names, as its lock lists them.
     fn sweep(&mut self) -> Result<(), WriteError> {
         let mut names = String::new();
-        self.lock
+        (&self.lock)
+            .take(MAX_LOCK)
             .read_to_string(&mut names)
             .and_then(|_| self.lock.set_len(0))
             .and_then(|()| self.lock.rewind())

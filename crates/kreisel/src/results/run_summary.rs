@@ -3,6 +3,7 @@
 //! The same file marks a folder as ours: a rerun replaces only a folder whose `run.json` names the same
 //! model.
 
+use crate::file::JsonLimit;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -10,6 +11,9 @@ use std::collections::BTreeMap;
 
 /// The mark that Kreisel wrote a folder.
 const PROGRAM: &str = "kreisel";
+
+/// Most files of a summary: no computation writes nearly as many.
+const MAX_FILES: usize = 10_000;
 
 /// Everything about a run except its trajectory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,9 +91,16 @@ impl RunSummary {
         text
     }
 
-    /// The summary that a `run.json` of ours holds; `None` for any other text.
+    /// The summary that a `run.json` of ours holds; `None` for any other text, and for one that would fill
+    /// the memory.
     pub fn from_json(text: &[u8]) -> Option<Self> {
-        serde_json::from_slice(text).ok().filter(|summary: &Self| summary.program == PROGRAM)
+        if !JsonLimit::FREE.fits(text) {
+            return None;
+        }
+        let is_ours = |summary: &Self| {
+            summary.program == PROGRAM && summary.files.len().max(summary.crc32.len()) <= MAX_FILES
+        };
+        serde_json::from_slice(text).ok().filter(is_ours)
     }
 }
 

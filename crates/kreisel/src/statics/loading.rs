@@ -31,10 +31,10 @@ pub(super) fn load(
     settings: &StaticSettings,
     watch: &mut impl FnMut(&Equilibrium) -> Control,
 ) -> Result<LoadingResult, StaticsError> {
-    problem.evaluate(&start).map_err(|equation| StaticsError::NotFinite {
-        load_factor: 0.0,
-        equation: problem.dae.describe(equation),
-    })?;
+    if let Err(equation) = problem.evaluate(&start) {
+        let equation = problem.culprit(equation, &start);
+        return Err(StaticsError::NotFinite { load_factor: 0.0, equation });
+    }
     // Without loads there is nothing to ramp. Where the unloaded machine is free (a pendulum) the loads hold
     // it.
     let is_loaded = problem.is_loaded();
@@ -247,7 +247,7 @@ pub(super) fn explain(
     let load_factor = now.load_factor;
     let worst = problem.worst();
     if let Failure::NotFinite(equation) = failure {
-        return StaticsError::NotFinite { load_factor, equation: problem.dae.describe(equation) };
+        return StaticsError::NotFinite { load_factor, equation: problem.culprit(equation, now) };
     }
     let attempt = Equilibrium { load_factor: load_factor + step, ..now.clone() };
     let soft = problem.soft_motion(&attempt);
@@ -270,7 +270,7 @@ pub(super) fn explain(
             equation: problem.dae.describe(problem.layout.equation(unknown)),
         },
         Failure::NotFinite(equation) => {
-            StaticsError::NotFinite { load_factor, equation: problem.dae.describe(equation) }
+            StaticsError::NotFinite { load_factor, equation: problem.culprit(equation, now) }
         }
         Failure::NotConverged { iterations, correction } => {
             StaticsError::NotConverged { load_factor, step, iterations, correction, worst }

@@ -244,6 +244,11 @@ impl<'d> Problem<'d> {
         }
     }
 
+    /// What is not finite where an equation is not: what a part gives, or else the equation.
+    pub fn culprit(&self, equation: Equation, at: &Equilibrium) -> String {
+        crate::constrained::blame(self.dae.describe(equation), self.dae.blame(&at.point()))
+    }
+
     /// Takes off, from now on, what does not balance at a point.
     pub fn hold(&mut self, at: &Equilibrium) -> Result<(), Failure> {
         self.held_part = 0.0;

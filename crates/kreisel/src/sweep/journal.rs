@@ -7,9 +7,12 @@ use super::run::{Outcome, SweepRow};
 use crate::file::open_own;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
+
+/// Longest line in bytes: one of a hundred thousand measures is shorter.
+const MAX_LINE: u64 = 16_000_000;
 
 /// The runs that have come to their end.
 #[derive(Debug)]
@@ -89,32 +92,42 @@ impl Journal {
     ) -> Result<(Self, Vec<SweepRow>), JournalError> {
         let failed = |source| JournalError::Io { path: path.to_owned(), source };
         let file = open_own(OpenOptions::new().read(true).write(true).create(true).truncate(false), path);
-        let mut file = file.map_err(failed)?;
-        let mut text = String::new();
-        file.read_to_string(&mut text).map_err(failed)?;
-        // What follows the last line end was not written whole.
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let file = file.map_err(failed)?;
+        let broken = |line: usize| JournalError::Broken { path: path.to_owned(), line };
         let mut journal = Self { path: path.to_owned(), file };
-        let mut lines = text[..whole].lines().enumerate();
-        let Some((_, head)) = lines.next() else {
-            journal.cut(0)?;
-            journal.write(identity)?;
-            return Ok((journal, Vec::new()));
-        };
-        let broken = |line: usize| JournalError::Broken { path: path.to_owned(), line: line + 1 };
-        let known: Identity = serde_json::from_str(head).map_err(|_| broken(0))?;
-        if let Some(what) = difference(&known, identity) {
-            return Err(JournalError::Other { path: path.to_owned(), what });
-        }
-        let mut rows = Vec::new();
-        for (number, text) in lines {
-            let line: Line = serde_json::from_str(text).map_err(|_| broken(number))?;
-            if line.run >= count || line.measures.len() != identity.measures.len() {
-                return Err(broken(number));
+        let (mut rows, mut seen) = (Vec::new(), vec![false; count]);
+        let (mut whole, mut line) = (0, Vec::new());
+        let mut lines = BufReader::new(&journal.file);
+        for number in 1.. {
+            line.clear();
+            let length = (&mut lines).take(MAX_LINE).read_until(b'\n', &mut line).map_err(failed)?;
+            if line.last() != Some(&b'\n') {
+                if length as u64 == MAX_LINE {
+                    return Err(broken(number));
+                }
+                // It was not written whole.
+                break;
             }
-            rows.push(line.into());
+            whole += length as u64;
+            if number == 1 {
+                let known: Identity = serde_json::from_slice(&line).map_err(|_| broken(number))?;
+                if let Some(what) = difference(&known, identity) {
+                    return Err(JournalError::Other { path: path.to_owned(), what });
+                }
+                continue;
+            }
+            let line: Line = serde_json::from_slice(&line).map_err(|_| broken(number))?;
+            let is_known = line.measures.len() == identity.measures.len();
+            let seen = seen.get_mut(line.run).filter(|_| is_known).ok_or_else(|| broken(number))?;
+            // A run counts once.
+            if !std::mem::replace(seen, true) {
+                rows.push(line.into());
+            }
         }
-        journal.cut(whole as u64)?;
+        journal.cut(whole)?;
+        if whole == 0 {
+            journal.write(identity)?;
+        }
         Ok((journal, rows))
     }
 

@@ -1,8 +1,8 @@
 //! What a sweep leaves beside its tables: what it was, and checksums of its files.
 
 use super::journal::Identity;
-use crate::file::own_bytes;
-use crate::results::folder::{self, is_absent};
+use crate::file::{JsonLimit, own_bytes};
+use crate::results::folder::{self, MAX_SUMMARY, is_absent};
 use crate::results::{ReadError, checksum};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -41,14 +41,20 @@ impl SweepSummary {
     /// The summary of a folder, if there is one; a file that is none is an error.
     pub fn read(folder: &Path) -> Result<Option<Self>, ReadError> {
         let path = folder.join(SWEEP_SUMMARY);
-        match own_bytes(&path) {
-            Ok(text) => match serde_json::from_slice(&text) {
-                Ok(summary) => Ok(Some(summary)),
-                Err(_) => Err(ReadError::NoSummary { path }),
+        match own_bytes(&path, MAX_SUMMARY) {
+            Ok(text) => match Self::from_json(&text) {
+                Some(summary) => Ok(Some(summary)),
+                None => Err(ReadError::NoSummary { path }),
             },
             Err(source) if is_absent(&source) => Ok(None),
             Err(source) => Err(ReadError::io(&path, source)),
         }
+    }
+
+    /// The summary that a `sweep.json` holds; `None` for any other text, and for one that would fill the
+    /// memory.
+    pub fn from_json(text: &[u8]) -> Option<Self> {
+        if JsonLimit::FREE.fits(text) { serde_json::from_slice(text).ok() } else { None }
     }
 
     /// The text of its file.

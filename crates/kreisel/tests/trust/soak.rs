@@ -1,8 +1,8 @@
 //! Random machines of all kinds of parts run a hundred steps with two methods and in both groups: errors that
 //! are estimated are those that there are, energies balance, and a run that was interrupted goes on to the same
-//! bytes.
+//! bytes, or fails with the same words.
 //!
-//! `cargo xtask soak --machines N --first K` runs as many as one likes.
+//! `cargo xtask soak --machines N --first K --seconds S` runs as many as one likes.
 
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 #![allow(clippy::print_stderr, reason = "the table tells what it found")]
@@ -11,13 +11,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use kreisel::dae::Control;
 use kreisel::machine::{Functions, Machine, SettingTexts};
 use kreisel::part::{MachineReader, parts};
 use kreisel::results::{Verdict, WriteError};
 use kreisel::run::{
-    Accuracy, Checkpoint, ErrorEstimate, Every, Job, JobOutcome, Moment, Record, RunEnding, Sink, Trajectory,
+    Accuracy, Checkpoint, ErrorEstimate, Every, Job, JobOutcome, Moment, Record, RunEnding, RunError, Sink,
+    Trajectory,
 };
 
 use crate::common::given;
@@ -48,10 +50,18 @@ const MISSED: f64 = 0.02;
 struct Soak {
     machines: usize,
     runs: usize,
+    /// Pairs of runs of which neither casts doubt on itself.
     compared: usize,
+    /// Other pairs that state errors.
+    doubted: usize,
+    /// Machines that went on after an interruption, and those of them that failed later, in the same way.
+    restarted: usize,
+    restarted_to_fail: usize,
     /// Machines of which a run was refused.
     refused: Vec<String>,
     missed: Vec<String>,
+    /// Pairs that differ by more than their errors, of runs that say that they may be wrong.
+    missed_in_doubt: Vec<String>,
     /// Runs that ended with an error on their way.
     broken_off: Vec<String>,
     /// What must never be.
@@ -126,8 +136,17 @@ impl Soak {
         }
         // One restart of a machine: each method and group has its turn.
         let (method, group) = (methods[(seed / 32) as usize % 2], GROUPS[(seed / 64) as usize % 2]);
-        if let Err(difference) = restart(&model.text, method, group) {
-            self.failures.push(format!("machine {seed}, {method}, {group}: {difference}"));
+        let estimate = (seed / 128) % 2 == 1;
+        match restart(&model.text, method, group, estimate) {
+            Ok(Restart::None) => {}
+            Ok(Restart::Same) => self.restarted += 1,
+            Ok(Restart::SameFailure) => {
+                self.restarted += 1;
+                self.restarted_to_fail += 1;
+            }
+            Err(difference) => {
+                self.failures.push(format!("machine {seed}, {method}, {group}: {difference}"));
+            }
         }
     }
 
@@ -136,6 +155,12 @@ impl Soak {
         for (channel, column) in signals.channels.iter().zip(&signals.columns) {
             if column.iter().any(|value| !value.is_finite()) {
                 self.failures.push(format!("{name}: {} is not finite", channel.name));
+            }
+        }
+        for note in &outcome.summary.notes {
+            let words = note["text"].as_str().unwrap_or_default();
+            if ["inf ", "NaN", "18446744073709551615"].iter().any(|none| words.contains(none)) {
+                self.failures.push(format!("{name}: {words}"));
             }
         }
         let Some(balance) = signals.signal("energy.balance") else { return };
@@ -172,18 +197,22 @@ impl Soak {
         }
     }
 
-    /// Two runs of a machine differ by no more than their errors.
+    /// Two runs of a machine differ by no more than the errors that they state.
     fn compare(&mut self, run: &Run, other: &Run) {
-        let [Some(first), Some(second)] = [run, other].map(|run| resolved(&run.outcome)) else { return };
-        self.compared += 1;
+        let [Some(first), Some(second)] = [run, other].map(|run| run.outcome.accuracy.as_ref()) else {
+            return;
+        };
+        let is_sound = [run, other].iter().all(|run| is_sound(&run.outcome));
+        *if is_sound { &mut self.compared } else { &mut self.doubted } += 1;
         let differences = run.both.1.differences(&other.both.1);
         let allowed = [
             FACTOR * (first.positions.error + second.positions.error) + ROUNDING[0],
             FACTOR * (first.angles.error + second.angles.error) + ROUNDING[1],
         ];
         if (0..2).any(|kind| differences[kind] > allowed[kind]) {
+            let missed = if is_sound { &mut self.missed } else { &mut self.missed_in_doubt };
             let names = format!("{} and {}", run.name, other.name);
-            self.missed.push(format!("{names}: differ by {differences:?}, {allowed:?} are said"));
+            missed.push(format!("{names}: differ by {differences:?}, {allowed:?} are said"));
         }
     }
 
@@ -191,34 +220,49 @@ impl Soak {
         self.machines += other.machines;
         self.runs += other.runs;
         self.compared += other.compared;
+        self.doubted += other.doubted;
+        self.restarted += other.restarted;
+        self.restarted_to_fail += other.restarted_to_fail;
         self.refused.extend(other.refused);
         self.broken_off.extend(other.broken_off);
         self.missed.extend(other.missed);
+        self.missed_in_doubt.extend(other.missed_in_doubt);
         self.failures.extend(other.failures);
     }
 
+    fn counts(&self) -> String {
+        let Self { machines, runs, compared, doubted, restarted, restarted_to_fail, .. } = self;
+        format!(
+            "{machines} machines, {} refused; {runs} runs, {} broken off; {compared} pairs compared, {} off; \
+             {doubted} pairs in doubt, {} off; {restarted} restarts, {restarted_to_fail} to the same failure; \
+             {} failures",
+            self.refused.len(),
+            self.broken_off.len(),
+            self.missed.len(),
+            self.missed_in_doubt.len(),
+            self.failures.len()
+        )
+    }
+
     fn judge(&self) {
-        let Self { machines, runs, compared, refused, broken_off, missed, failures } = self;
-        eprintln!(
-            "{machines} machines, {} refused, {runs} runs: {} broken off, {compared} pairs compared, {} off, {} failures",
-            refused.len(),
-            broken_off.len(),
-            missed.len(),
-            failures.len()
-        );
-        refused.iter().chain(broken_off).chain(missed).chain(failures).for_each(|line| eprintln!("  {line}"));
+        let Self { machines, runs, compared, refused, broken_off, missed, missed_in_doubt, failures, .. } =
+            self;
+        eprintln!("{}", self.counts());
+        let all = [refused, broken_off, missed_in_doubt, missed, failures];
+        all.into_iter().flatten().for_each(|line| eprintln!("  {line}"));
         assert!(failures.is_empty(), "{failures:#?}");
         let is_few = |count: usize, part: f64, all: usize| count as f64 <= 1.0 + part * all as f64;
         assert!(is_few(refused.len(), REFUSED, *machines), "{} machines are refused", refused.len());
         assert!(is_few(broken_off.len(), BROKEN_OFF, *runs), "{} runs are broken off", broken_off.len());
-        assert!(missed.len() as f64 <= 1.0 + MISSED * *compared as f64, "{} pairs are off", missed.len());
+        assert!(is_few(missed.len(), MISSED, *compared), "{} pairs are off", missed.len());
     }
 }
 
-/// The estimate of a run that was resolved to its end and that nothing casts doubt on.
-fn resolved(outcome: &JobOutcome) -> Option<&Accuracy> {
-    let accuracy = outcome.accuracy.as_ref()?;
-    (outcome.summary.verdict == Some(Verdict::Good) && accuracy.resolved_until.is_none()).then_some(accuracy)
+/// Whether a run was resolved to its end and nothing casts doubt on it.
+fn is_sound(outcome: &JobOutcome) -> bool {
+    let accuracy: Option<&Accuracy> = outcome.accuracy.as_ref();
+    outcome.summary.verdict == Some(Verdict::Good)
+        && accuracy.is_some_and(|accuracy| accuracy.resolved_until.is_none())
 }
 
 fn largest(values: &[f64]) -> f64 {
@@ -239,36 +283,115 @@ fn scratch() -> tempfile::TempDir {
     if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
 }
 
+/// How a run ended that was interrupted and went on.
+enum Restart {
+    /// There was nothing to start, or it was over before it was interrupted.
+    None,
+    /// As the run that was not interrupted.
+    Same,
+    /// With the same error as that one, and the same records before it.
+    SameFailure,
+}
+
+/// Steps after which a run is interrupted, between two checkpoints.
+const STOP: u64 = 61;
+
 /// A run that is interrupted between two checkpoints and goes on has the bytes of one that is not.
-fn restart(text: &str, method: &str, group: &str) -> Result<(), String> {
-    let Ok(machine) = machine(text, method, group, false) else { return Ok(()) };
-    let Ok(plan) = machine.plan() else { return Ok(()) };
+fn restart(text: &str, method: &str, group: &str, estimate: bool) -> Result<Restart, String> {
+    let Ok(machine) = machine(text, method, group, estimate) else { return Ok(Restart::None) };
+    let Ok(plan) = machine.plan() else { return Ok(Restart::None) };
     let place = scratch();
-    let (whole, cut) = (place.path().join("whole"), place.path().join("cut"));
-    let run = Job::new(&machine, &plan).report(false).run_into(&whole);
-    if !run.is_ok_and(|outcome| matches!(outcome.ending, RunEnding::Done | RunEnding::Event(_))) {
-        return Ok(());
-    }
+    let [whole, cut] = ["whole", "cut"].map(|name| place.path().join(name));
+    let job = || Job::new(&machine, &plan).report(false);
     let mut steps = 0;
     let mut stop = |_: &Moment| {
         steps += 1;
-        if steps < 61 { Control::Continue } else { Control::Stop }
+        if steps < STOP { Control::Continue } else { Control::Stop }
     };
-    let job = Job::new(&machine, &plan).report(false).checkpoint(Every::Steps(37)).observe(&mut stop);
-    job.run_into(&cut).map_err(|error| error.to_string())?;
-    let checkpoint = Checkpoint::read(&cut).map_err(|error| error.to_string())?;
-    let again = Job::new(&machine, &plan).report(false).resume(&cut, &checkpoint);
-    again.map_err(|error| error.to_string())?;
-    let table = |folder: &Path| std::fs::read(folder.join("trajectory.csv")).unwrap();
-    if table(&whole) == table(&cut) {
-        Ok(())
+    let first = job().checkpoint(Every::Steps(37)).observe(&mut stop).run_into(&cut);
+    let is_stopped = first.as_ref().is_ok_and(|outcome| outcome.ending == RunEnding::Stopped);
+    let cut_run = if is_stopped {
+        let checkpoint = Checkpoint::read(&cut).map_err(|error| error.to_string())?;
+        job().resume(&cut, &checkpoint)
     } else {
-        Err("the table of a run that went on differs".to_owned())
+        first
+    };
+    let words = |run: Result<JobOutcome, RunError>| match run {
+        Ok(outcome) => (true, format!("{:?}", outcome.ending)),
+        Err(error) => (false, error.to_string()),
+    };
+    let [(has_run, ending), (_, ending_of_cut)] = [job().run_into(&whole), cut_run].map(words);
+    if ending != ending_of_cut {
+        return Err(format!("without interruption {ending}, and with one {ending_of_cut}"));
+    }
+    if !has_run {
+        return Ok(Restart::None);
+    }
+    let [whole, cut] = [whole, cut].map(|folder| left_behind(&folder));
+    let mut names = whole.keys().chain(cut.keys());
+    if let Some(name) = names.find(|name| whole.get(*name) != cut.get(*name)) {
+        let [whole, cut] = [&whole, &cut].map(|left| left.get(name).map(|bytes| beginning(bytes)));
+        return Err(format!("{name} differs after an interruption: {whole:?}, and with one {cut:?}"));
+    }
+    Ok(match ending.starts_with("Done") || ending.starts_with("Event") {
+        _ if !is_stopped => Restart::None,
+        true => Restart::Same,
+        false => Restart::SameFailure,
+    })
+}
+
+/// What a run left in its folder, but for wall times and places: the table, the tables of the other file, and
+/// the summary.
+fn left_behind(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut left = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        match name.as_str() {
+            "trajectory.vtkhdf" => {
+                let file = hdf5_pure::File::open(&path).unwrap();
+                add_tables(&file.root(), &name, &mut left);
+            }
+            "run.json" => {
+                let mut summary: serde_json::Value =
+                    serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+                let keys = summary.as_object_mut().unwrap();
+                keys.remove("wall-time");
+                if let Some(checksums) = keys.get_mut("crc32").and_then(serde_json::Value::as_object_mut) {
+                    checksums.remove("trajectory.vtkhdf");
+                }
+                for (key, value) in keys {
+                    left.insert(format!("{name}, `{key}`"), value.to_string().into_bytes());
+                }
+            }
+            _ => {
+                left.insert(name, std::fs::read(&path).unwrap());
+            }
+        }
+    }
+    left
+}
+
+/// As much of a text as a message has room for; of numbers only how many bytes they are.
+fn beginning(bytes: &[u8]) -> String {
+    std::str::from_utf8(bytes)
+        .map_or_else(|_| format!("{} bytes", bytes.len()), |text| text.chars().take(2000).collect())
+}
+
+/// The numbers of all tables below a group.
+fn add_tables(group: &hdf5_pure::Group, place: &str, left: &mut BTreeMap<String, Vec<u8>>) {
+    for name in group.datasets().unwrap() {
+        let bytes = group.dataset(&name).unwrap().read_raw().unwrap();
+        left.insert(format!("{place}/{name}"), bytes);
+    }
+    for name in group.groups().unwrap() {
+        add_tables(&group.group(&name).unwrap(), &format!("{place}/{name}"), left);
     }
 }
 
-/// Machines from a seed on, on all cores.
-fn soak(first: u64, count: u64) -> Soak {
+/// Machines from a seed on, on all cores, as many as are begun in a time.
+fn soak(first: u64, count: u64, time: Duration) -> Soak {
+    let began = Instant::now();
     let (next, all) = (AtomicU64::new(first), Mutex::new(Soak::default()));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
@@ -276,7 +399,7 @@ fn soak(first: u64, count: u64) -> Soak {
             scope.spawn(|| {
                 loop {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= first + count {
+                    if seed >= first + count || began.elapsed() >= time {
                         break;
                     }
                     let mut own = Soak::default();
@@ -288,12 +411,7 @@ fn soak(first: u64, count: u64) -> Soak {
                     let mut all = all.lock().unwrap();
                     all.merge(own);
                     if all.machines.is_multiple_of(1000) {
-                        eprintln!(
-                            "{} machines, {} off, {} failures",
-                            all.machines,
-                            all.missed.len(),
-                            all.failures.len()
-                        );
+                        eprintln!("{}", all.counts());
                     }
                 }
             });
@@ -310,7 +428,20 @@ fn variable(name: &str, otherwise: u64) -> u64 {
 #[test]
 #[ignore = "as long as one likes: `cargo xtask soak`"]
 fn many_random_machines_agree_with_what_is_said_of_them() {
-    soak(variable("KREISEL_FIRST", 0), variable("KREISEL_MACHINES", 10_000)).judge();
+    let time = Duration::from_secs(variable("KREISEL_SECONDS", u64::MAX));
+    soak(variable("KREISEL_FIRST", 0), variable("KREISEL_MACHINES", 10_000), time).judge();
+}
+
+/// Machines of each shape, with all kinds of methods and groups for the restart. Number 14 has a beam that starts
+/// as it is drawn: the error of its mesh was told as an infinite part of its displacement, and lost by a restart.
+const KEPT: [u64; 17] = [0, 1, 2, 3, 14, 36, 37, 70, 71, 132, 133, 166, 167, 200, 201, 238, 239];
+
+#[test]
+fn some_random_machines_agree_with_what_is_said_of_them() {
+    let mut all = Soak::default();
+    KEPT.iter().for_each(|seed| all.add(*seed));
+    all.judge();
+    assert!(all.compared + all.doubted > 40 && all.restarted >= 12, "{}", all.counts());
 }
 
 #[test]

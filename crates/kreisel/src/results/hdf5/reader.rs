@@ -36,6 +36,9 @@ use ReadFault::Form;
 
 type Fallible<T> = Result<T, ReadFault>;
 
+/// Most bytes that are read at once: the file may have a hole as large as one likes.
+const MAX_BYTES: u64 = 1 << 29;
+
 /// A file that is read.
 #[derive(Debug)]
 pub(crate) struct Hdf5Reader<R = File> {
@@ -137,6 +140,9 @@ impl<R: Read + Seek> Hdf5Reader<R> {
     fn bytes(&mut self, address: u64, length: u64) -> Fallible<Vec<u8>> {
         if address.checked_add(length).is_none_or(|end| end > self.size) {
             return Err(Form("an address beyond its end"));
+        }
+        if length > MAX_BYTES {
+            return Err(Form("a length"));
         }
         let mut bytes = vec![0; length as usize];
         self.file.seek(SeekFrom::Start(address))?;
