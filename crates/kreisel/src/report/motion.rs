@@ -59,7 +59,7 @@ pub enum MotionError {
 }
 
 impl MotionError {
-    fn unreadable(path: &Path, message: impl ToString) -> Self {
+    pub(super) fn unreadable(path: &Path, message: impl ToString) -> Self {
         Self::Unreadable { path: path.to_owned(), message: message.to_string() }
     }
 }

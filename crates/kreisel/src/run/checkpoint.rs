@@ -38,7 +38,7 @@ use crate::results::{Computation, EndStatus, ModelIdentity, WriteError};
 
 const MAGIC: &[u8; 8] = b"KREISELC";
 /// Raised with every change of the format.
-const VERSION: u32 = 11;
+const VERSION: u32 = 12;
 const HASH: usize = 32;
 /// Largest checkpoint that is read: more than any machine within the limits of a model has.
 const MAX_SIZE: u64 = 4_000_000_000;
