@@ -48,6 +48,7 @@ pub use frames::Frames;
 pub(crate) use led::build_led;
 pub use led::{LedCoordinate, LedError, LedMachine};
 pub use mesh::MeshError;
+pub(crate) use mesh::MeshHistory;
 pub use mobility::Mobility;
 pub use prescribed::Prescribed;
 pub use refusal::Refusal;
