@@ -56,63 +56,11 @@ fn no_model_is_factored_with_more_than_twice_the_multiplications_it_was_analysed
     }
 }
 
-/// Nets and ropes that nothing pulls yet have a singular matrix in the first step; soon weight pulls them, and the
-/// matrix is sound. What joined in the first one must not stay together.
-#[test]
-fn factors_stay_as_analysed_after_a_first_matrix_without_tension() {
-    // Beads on springs without tension and next to no mass: sideways, the first matrix has only rounding.
-    for n in [20, 80] {
-        let machine = common::read(&format!(
-            "
-            [[point-mass]]
-            name = 'bead-{{i}}'
-            repeat = {n}
-            mass = 1e-14
-            position = ['0.1*(i + 1)', 0, 0]
-            [[force]]
-            name = 'wind-{{i}}'
-            repeat = {n}
-            body = 'bead-{{i}}'
-            force = [0, 0, '-1e-3*t']
-            [[spring]]
-            name = 'spring-0'
-            bodies = ['ground', 'bead-0']
-            points = [[0, 0, 0], [0, 0, 0]]
-            stiffness = 1000
-            [[spring]]
-            name = 'spring-{{i+1}}'
-            repeat = {}
-            bodies = ['bead-{{i}}', 'bead-{{i+1}}']
-            stiffness = 1000
-            ",
-            n - 1
-        ))
-        .unwrap();
-        for method in [INDEX3, INDEX2] {
-            let mut run = start(&machine, method, 1e-2);
-            for _ in 0..20 {
-                run.step().unwrap();
-            }
-            let work = run.factor_work().unwrap();
-            assert!(
-                work.multiplications <= 2.0 * work.analysed && !work.general,
-                "{n}, {method:?}: {work:?}"
-            );
-        }
-    }
-}
-
 /// Work of ten steps of a model with so many bodies, or rows of them: multiplications of all factorisations for
 /// each node, and iterations, of Newton's method and for blocks that are kept out of the factors.
 fn work_of_ten_steps(name: &str, n: usize, method: Method) -> [f64; 2] {
     let machine = model(name, &[("n", &n.to_string())], &SettingTexts::default());
-    let mut run = start(&machine, method, if name == "settling-balls" { 5e-4 } else { 1e-4 });
-    if name == "settling-balls" {
-        // From a centimetre above the floor it takes 45 ms to fall; then the lowest layers touch it and each other.
-        run.advance(0.06).unwrap();
-        let touching = machine.system().group_contact("pile", &run.values().point()).touching;
-        assert!(touching >= n / 4, "{touching} contacts of {n} balls");
-    }
+    let mut run = start(&machine, method, 1e-4);
     let (before, dropped_before) = (run.statistics(), run.dropped_block_iterations());
     for _ in 0..10 {
         run.step().unwrap();
@@ -135,7 +83,7 @@ const MAX_GROWTH_OF_NETS: f64 = 4.0;
 /// Every model that has an `n`: no limit, branch or order may cost much more from some size on.
 #[test]
 fn work_per_body_does_not_grow_when_n_is_doubled() {
-    let mut seen = 0;
+    let (mut seen, mut cliffs) = (0, Vec::new());
     for name in models() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{name}.toml"));
         if !std::fs::read_to_string(path).unwrap().lines().any(|line| line.starts_with("n = ")) {
@@ -152,15 +100,34 @@ fn work_per_body_does_not_grow_when_n_is_doubled() {
                 }
                 let work = work_of_ten_steps(&name, n, method);
                 let [multiplications, iterations] = [0, 1].map(|kind| work[kind] / before[kind]);
-                assert!(
-                    multiplications <= most && iterations <= MAX_GROWTH,
-                    "{name}, {n}, {method:?}: {multiplications} times the multiplications, {iterations} times the iterations"
-                );
+                if multiplications > most || iterations > MAX_GROWTH {
+                    cliffs.push(format!(
+                        "{name}, {n}, {method:?}: {multiplications} times the multiplications, {iterations} times the iterations"
+                    ));
+                }
                 before = work;
             }
         }
     }
     assert!(seen >= 7, "{seen} models have an `n`");
+    assert!(cliffs.is_empty(), "{}", cliffs.join("\n"));
+}
+
+/// Two layers of balls a moment after the lower one met the floor, which takes 45 ms: contacts stay out of the factors.
+#[test]
+fn balls_that_touch_are_factored_one_by_one() {
+    let machine = model("settling-balls", &[("n", "200"), ("side", "10")], &SettingTexts::default());
+    for method in [INDEX3, INDEX2] {
+        let mut run = start(&machine, method, 5e-4);
+        run.advance(0.065).unwrap();
+        let touching = machine.system().group_contact("pile", &run.values().point()).touching;
+        assert!(touching >= 50, "{touching} contacts of 200 balls");
+        let work = run.factor_work().unwrap();
+        // Blocks of six rows: 6³/3 multiplications each.
+        assert!(work.multiplications <= 200.0 * 72.0 && !work.general, "{method:?}: {work:?}");
+        assert!(run.dropped_block_iterations() > 0);
+        assert_eq!(run.whole_factorisations(), 0, "{method:?}");
+    }
 }
 
 /// ζ is small wherever steps are, so that both formulations lead to the same place: of 200 m to twelve digits.
