@@ -1,7 +1,7 @@
 """Falling balls in MuJoCo: those of `models/settling-balls.toml`, with contacts as stiff and as damped.
 
 Steps of 0.5 ms, one thread, and of MuJoCo's three solvers the fastest in each part of the motion. Prints how long a step takes in each
-fortieth of a second, and how many contacts there are; `cargo bench --package kreisel --bench limits -- balls` prints the same of Kreisel.
+fortieth of a second, and on standard error how many contacts there are; `cargo bench --package kreisel --bench balls` prints the same of Kreisel.
 """
 import math
 import os
@@ -12,7 +12,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import mujoco  # noqa: E402  (the number of threads must be set first)
 
-STEP, STEPS, PARTS = 5e-4, 50, 16
+from peer_common import report, request  # noqa: E402
+
+STEP, STEPS, PARTS, COUNT = 5e-4, 50, 6, 1000
 RADIUS, SIDE, PITCH = 0.02, 4, 0.044
 HALF = SIDE * PITCH / 2
 STIFFNESS, DAMPING = 20e3, 20
@@ -39,16 +41,17 @@ def model(count, solver):
 
 
 def main():
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    compiled = [model(count, solver) for solver in ("CG", "Newton", "PGS")]
+    request()
+    compiled = [model(COUNT, solver) for solver in ("CG", "Newton", "PGS")]
     data = [mujoco.MjData(each) for each in compiled]
     for _ in range(PARTS):
         times = []
         for each, state in zip(compiled, data):
             start = time.process_time()
             mujoco.mj_step(each, state, STEPS)
-            times.append(1e3 * (time.process_time() - start) / STEPS)
-        print(f"until {data[0].time:.3f} s: {min(times):.2f} ms a step, {data[0].ncon} contacts", flush=True)
+            times.append(time.process_time() - start)
+        report(f"falling-balls-{COUNT}-{data[0].time:.3f}", "mujoco", min(times), STEPS, float("nan"))
+        print(f"{data[0].ncon} contacts", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,19 @@ const BENCHMARKS: &[Benchmark] = &[
     Benchmark { target: "heavy_top", scripts: &["heavy_top.py"] },
     Benchmark { target: "chain", scripts: &["chain.py", "mujoco_chain.py"] },
     Benchmark { target: "beam", scripts: &["beam.py"] },
+    Benchmark { target: "balls", scripts: &["mujoco_balls.py"] },
+];
+
+/// Benchmarks that Exudyn does not run: what a step is measured in steps of, and how many of them it may take. Both
+/// programs show a fortieth of a second up to the same time.
+const BESIDE_MUJOCO: &[(&str, &str, &str)] = &[
+    (
+        "falling-balls-1000-0.050",
+        "1000 balls, until 0.050 s: an attempted step in steps of MuJoCo of 0.5 ms",
+        "3",
+    ),
+    ("falling-balls-1000-0.100", "the same until 0.100 s", "3"),
+    ("falling-balls-1000-0.150", "the same until 0.150 s", "3"),
 ];
 
 /// CPU time of a step of the peer in µs on the computer for which limits in ns and µs were set. How much
@@ -238,7 +251,8 @@ impl Results {
         for ((benchmark, program), why) in &self.refusals {
             text += &format!("\n{program} does not run {benchmark}: {why}");
         }
-        if self.limits.is_empty() {
+        let limits: Vec<[String; 3]> = self.beside_mujoco().chain(self.limits.iter().cloned()).collect();
+        if limits.is_empty() {
             return text;
         }
         let slowness = self.slowness();
@@ -249,10 +263,27 @@ impl Results {
             );
         }
         text += "\n\n| what | measured | at most | at most here |\n|---|---|---|---|\n";
-        for [what, value, limit] in &self.limits {
+        for [what, value, limit] in &limits {
             text += &format!("| {what} | {value} | {limit} | {} |\n", here(limit, slowness));
         }
         text
+    }
+
+    /// Steps of Kreisel in steps of MuJoCo, medians of all rounds.
+    fn beside_mujoco(&self) -> impl Iterator<Item = [String; 3]> + '_ {
+        let median = |benchmark: &str, program: &str| {
+            self.runs.get(&(benchmark.to_owned(), program.to_owned())).map(Runs::median)
+        };
+        BESIDE_MUJOCO.iter().filter_map(move |(benchmark, what, most)| {
+            let mujoco = median(benchmark, "mujoco")?;
+            let own = ["kreisel", "kreisel, equal steps"].map(|program| median(benchmark, program));
+            let [by_error, equal] = own.map(|time| time.map_or(f64::NAN, |time| time / mujoco));
+            Some([
+                (*what).to_owned(),
+                format!("{by_error:.2} ({equal:.2} with equal steps)"),
+                (*most).to_owned(),
+            ])
+        })
     }
 
     /// How much slower this computer is than the one that limits were set for; not a number without the
@@ -349,6 +380,17 @@ mod tests {
         let text = results.remarks();
         assert!(text.contains("mujoco does not run top: no such joint"), "{text}");
         assert!(text.contains("| memory a body | 3 kB | 20 kB | 20 kB |"), "{text}");
+    }
+
+    #[test]
+    fn balls_are_measured_in_steps_of_mujoco() {
+        let mut results = Results::default();
+        let lines =
+            "falling-balls-1000-0.150\tmujoco\t2000\tnan\nfalling-balls-1000-0.150\tkreisel\t5000\tnan\n";
+        results.take(0, lines);
+        assert_eq!(results.rows(), []);
+        let text = results.remarks();
+        assert!(text.contains("| the same until 0.150 s | 2.50 (NaN with equal steps) | 3 | 3 |"), "{text}");
     }
 
     #[test]

@@ -18,13 +18,14 @@ const STEP: f64 = 1e-3;
 const HALF_A_LINK: f64 = 0.05;
 /// Joint, links, and number of steps of the peers and of `index3` for the same error: the long chains are cut
 /// short, as with the peers.
-const CASES: [(&str, usize, [usize; 2]); 6] = [
+const CASES: [(&str, usize, [usize; 2]); 7] = [
     ("spherical", 10, [1000, 860]),
     ("spherical", 100, [1000, 1110]),
     ("spherical", 1000, [100; 2]),
     ("spherical", 4000, [20; 2]),
     ("revolute", 100, [1000, 1110]),
     ("revolute", 1000, [100; 2]),
+    ("revolute", 10_000, [20; 2]),
 ];
 
 fn main() {
@@ -32,8 +33,9 @@ fn main() {
     let exact = reference();
     for (joint, count, [steps, own_steps]) in CASES {
         let benchmark = format!("chain-{joint}-{count}");
-        let exact = &exact[format!("{joint}-{count}")];
-        let exact = Vector3::from_fn(|axis, _| exact[axis].as_f64().expect("a number"));
+        let exact = exact.get(format!("{joint}-{count}")).unwrap_or(&serde_json::Value::Null);
+        // Nobody knows where ten thousand joint angles lead.
+        let exact = Vector3::from_fn(|axis, _| exact[axis].as_f64().unwrap_or(f64::NAN));
         for (program, method) in [("kreisel", INDEX3), ("kreisel index2", INDEX2)] {
             if !asked(&benchmark, program) {
                 continue;

@@ -7,7 +7,7 @@ mod measure;
 use std::io::{self, Write};
 use std::path::Path;
 
-use kreisel::integrate::{INDEX2, INDEX3, Integration, Integrator, Method, Statistics};
+use kreisel::integrate::{INDEX2, INDEX3, Integration, Integrator, Method};
 use kreisel::lie::Group;
 use kreisel::machine::{Machine, Mobility, SettingTexts};
 use kreisel::part::MachineReader;
@@ -143,7 +143,7 @@ fn main() {
         ("long-chains", long_chains_with_index2),
         ("net-at-rest", nets_at_rest),
         ("idle-group", idle_contact_group),
-        ("balls", falling_balls),
+        ("no-settings", machines_without_settings),
         ("run", what_a_run_adds),
         ("files", what_files_add),
         ("elements", growth_with_the_number_of_elements),
@@ -309,6 +309,31 @@ fn redundant_loops() {
     limit("cost per body and step, 150 four-bars against 15", &format!("{ratio:.2}"), "1.6");
 }
 
+/// The machines of the two rows beside with no settings at all: the program chooses method and steps.
+fn machines_without_settings() {
+    let time = |name: &str, n: &str, end: f64| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{name}.toml"));
+        let settings = SettingTexts::default().with("end-time", end);
+        let reader = MachineReader::new().with_parameters(&[("n", n)]).with_settings(&settings);
+        let machine = reader.read(&path).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+        let plan = machine.plan().expect("the settings are complete");
+        let clock = Stopwatch::start();
+        Job::new(&machine, &plan).record(Nowhere).expect("the run ends");
+        clock.seconds()
+    };
+    let rows =
+        [("four-bar-chain", "15", 0.1), ("chain-revolute", "31", 0.1), ("four-bar-chain", "150", 0.02)];
+    for (name, n, end) in rows {
+        let seconds = median((0..3).map(|_| time(name, n, end)).collect());
+        let what = format!("`{name}`, n = {n}, without settings, a second of motion");
+        limit(&what, &format!("{:.2} s", seconds / end), "");
+    }
+    for n in ["2000", "10000"] {
+        let what = format!("`chain-revolute`, n = {n}, without settings, ten milliseconds of motion");
+        limit(&what, &format!("{:.1} s", time("chain-revolute", n, 0.01)), "");
+    }
+}
+
 fn long_chains_with_index2() {
     for n in ["2000", "10000"] {
         let chain = machine("chain-revolute", &[("n", n)]);
@@ -346,48 +371,6 @@ fn idle_contact_group() {
     let time = |machine: &Machine| seconds_per_step(&mut start(machine, INDEX2, STEP), 100);
     let ratio = ratio_of(7, || time(&with), || time(&without));
     limit("a step beside an idle contact group, in steps without it", &format!("{ratio:.3}"), "1.08");
-}
-
-/// A thousand balls as the model has them, with steps by the error, and with equal steps of 0.5 ms; each
-/// fortieth of a second on standard error, as `benches/mujoco_balls.py` shows it.
-fn falling_balls() {
-    const PARTS: usize = 6;
-    let attempts = |work: &Statistics| work.steps + work.rejections + work.failures;
-    let settings = SettingTexts::default().with("end-time", PARTS as f64 / 40.0);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/settling-balls.toml");
-    let reader = MachineReader::new().with_parameters(&[("n", "1000")]).with_settings(&settings);
-    let balls = reader.read(&path).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
-    let by_error = balls.plan().expect("the settings are complete").integration;
-    for (words, integrator) in [
-        ("with steps by the error", Some(Integrator::with(by_error))),
-        ("with steps of 0.5 ms", Integrator::new(INDEX2, 0.9, 5e-4).ok()),
-    ] {
-        let integrator = integrator.expect("the parameters are in range");
-        let started = integrator.start(balls.system(), balls.initial().clone());
-        let mut run = started.expect("the initial values are consistent");
-        let mut shown = (0.0, 0);
-        for part in 1..=PARTS {
-            let before = run.statistics();
-            let clock = Stopwatch::start();
-            run.advance(part as f64 / 40.0).expect("every step converges");
-            let (seconds, work) = (clock.seconds(), run.statistics());
-            let attempts = attempts(&work) - attempts(&before);
-            let contact = balls.system().group_contact("pile", &run.values().point());
-            let words = format!(
-                "{words}, until {:.3} s: {:.2} ms an attempt, {attempts} attempts, {} pairs, {} contacts, {} iterations, {} matrices\n",
-                run.values().time,
-                1e3 * seconds / attempts as f64,
-                contact.pairs,
-                contact.touching,
-                work.iterations - before.iterations,
-                work.matrices - before.matrices
-            );
-            let _ = io::stderr().write_all(words.as_bytes());
-            shown = (shown.0 + seconds, shown.1 + attempts);
-        }
-        let what = format!("an attempted step of 1000 balls that fall on each other, {words}");
-        limit(&what, &format!("{:.1} ms", 1e3 * shown.0 / shown.1 as f64), "");
-    }
 }
 
 /// Records that are thrown away.

@@ -230,6 +230,12 @@ impl<'d> Integration<'d> {
         self.work.newton.dropped_block_iterations
     }
 
+    /// Matrices with couplings that come and go that were factored with all of them so far, because iterations
+    /// were too slow.
+    pub fn whole_factorisations(&self) -> u64 {
+        self.work.newton.whole_factorisations
+    }
+
     /// What a factorisation of the iteration matrix takes; nothing for methods without one.
     pub fn factor_work(&mut self) -> Option<FactorWork> {
         self.scheme.newton().map(|step| step.iteration().solver_mut().factor_work())

@@ -85,6 +85,15 @@ impl BeamElement {
         }
     }
 
+    /// Its pulls in N, and at which part of its length they are.
+    pub(crate) fn pulls(&self, at: &Motion) -> impl Iterator<Item = (f64, f64)> {
+        let forces = match self {
+            Self::Screw(element) => [element.strain(at).force[3]; 2],
+            Self::Quadratic(element) => element.strains(at).map(|strain| strain.force[3]),
+        };
+        self.points().iter().copied().zip(forces)
+    }
+
     /// Where strains are told, from the element's start in parts of its length.
     pub(crate) fn points(&self) -> &'static [f64] {
         match self {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use super::Machine;
 use super::beam::{BeamElement, BeamEntry, BeamNode, BeamPiece, SectionShare};
 use crate::constrained::{Copies, CopyIndex, Layout, Redundancy, RowKind, compliance};
-use crate::dae::{Dae, Note, NoteKind, Notes, Point, Tangent, TangentWeights};
+use crate::dae::{Couplings, Dae, Note, NoteKind, Notes, Point, Shape, Tangent, TangentWeights};
 use crate::element::beam::{Halved, QuadraticSpan};
 use crate::element::{Element, Forces};
 use crate::kinematics::{Motion, NodeId, NodeMotion, add_force, by_coordinates, join, on_coordinates};
@@ -81,6 +81,37 @@ pub(crate) struct TwistingElements {
     pub enough: usize,
 }
 
+/// What estimates of the same machine share.
+#[derive(Default)]
+pub(crate) struct MeshHistory {
+    /// Largest displacement of each beam so far, in m.
+    pub displacements: Vec<f64>,
+    analysis: Option<MeshAnalysis>,
+}
+
+/// The equations of an estimate without their numbers.
+struct MeshAnalysis {
+    couplings: Couplings,
+    layout: Layout,
+    solver: LinearSolver,
+}
+
+/// Unknowns up to which an analysis is kept from look to look: of larger machines its memory counts for more.
+const MOST_KEPT: usize = 50_000;
+
+impl MeshHistory {
+    /// What is known of a system with these couplings, or is found now.
+    fn take_analysis(&mut self, shape: &Shape, couplings: Couplings) -> MeshAnalysis {
+        let fits = |known: &MeshAnalysis| Arc::ptr_eq(&known.couplings.force_node, &couplings.force_node);
+        let known = self.analysis.take().filter(fits);
+        known.unwrap_or_else(|| {
+            let layout = Layout::new(shape, &couplings, Copies::ONE, []);
+            let solver = LinearSolver::new(&layout.pattern, &layout.roles);
+            MeshAnalysis { couplings, layout, solver }
+        })
+    }
+}
+
 impl Machine {
     /// Elements of a beam that a pull twists at a point.
     pub(crate) fn twisting_elements(&self, beam: &BeamEntry, at: &Point) -> Option<TwistingElements> {
@@ -117,19 +148,25 @@ impl Machine {
         if self.frames().beams().is_empty() {
             return Vec::new();
         }
-        self.error_of_positions(at, rate)
+        self.mesh_errors_again(at, rate, &mut MeshHistory::default())
+    }
+
+    fn mesh_errors_again(&self, at: &Point, rate: f64, history: &mut MeshHistory) -> Vec<MeshError> {
+        self.error_of_positions(at, rate, history)
             .map(|error| self.frames().beams().iter().map(|beam| self.mesh_error(beam, at, &error)).collect())
             .unwrap_or_default()
     }
 
-    /// What is worth telling of these errors, the displacement being at least that of `displacements`, beam
-    /// by beam.
-    pub(crate) fn mesh_notes(&self, at: &Point, rate: f64, displacements: &mut Vec<f64>) -> Notes {
+    /// What is worth telling of these errors, the displacement being the largest so far.
+    pub(crate) fn mesh_notes(&self, at: &Point, rate: f64, history: &mut MeshHistory) -> Notes {
         let mut notes = Notes::default();
         let beams = self.frames().beams();
-        displacements.resize(beams.len(), 0.0);
-        for ((mut found, beam), displacement) in
-            self.mesh_errors(at, rate).into_iter().zip(beams).zip(displacements)
+        if beams.is_empty() {
+            return notes;
+        }
+        let errors = self.mesh_errors_again(at, rate, history);
+        history.displacements.resize(beams.len(), 0.0);
+        for ((mut found, beam), displacement) in errors.into_iter().zip(beams).zip(&mut history.displacements)
         {
             *displacement = displacement.max(found.displacement);
             found.displacement = *displacement;
@@ -159,11 +196,11 @@ impl Machine {
     }
 
     /// u of K u + Bᵀ λ = −Δ, B u = 0; states stay as they are.
-    fn error_of_positions(&self, at: &Point, rate: f64) -> Option<Vec<f64>> {
+    fn error_of_positions(&self, at: &Point, rate: f64, history: &mut MeshHistory) -> Option<Vec<f64>> {
         let weights =
             TangentWeights { mass: rate * rate, damping: 0.0, stiffness: true, remembered_forces: false };
         let (shape, couplings) = (self.system.shape(), self.system.couplings(Some(at.memory)));
-        let layout = Layout::new(&shape, &couplings, Copies::ONE, []);
+        let MeshAnalysis { couplings, layout, mut solver } = history.take_analysis(&shape, couplings);
         let mut tangent = Tangent::at(&self.system, &couplings, at, weights);
         let Tangent { dynamic, stiffness, .. } = &mut tangent;
         dynamic.values_mut().iter_mut().zip(stiffness.values()).for_each(|(sum, k)| *sum += k);
@@ -185,9 +222,11 @@ impl Machine {
             layout.subtract_compliance(RowKind::Holonomic, holonomic, CopyIndex::FIRST, &mut matrix);
             layout.subtract_compliance(RowKind::Nonholonomic, nonholonomic, CopyIndex::FIRST, &mut matrix);
         }
-        let mut solver = LinearSolver::new(&layout.pattern, &layout.roles);
+        // Each estimate with factors of its own: parts that joined in one before would stay together.
+        let unused = (layout.pattern.row_count() <= MOST_KEPT).then(|| solver.clone());
         solver.factor(&matrix).ok()?;
         solver.solve(&mut right);
+        history.analysis = unused.map(|solver| MeshAnalysis { couplings, layout, solver });
         right.iter().all(|value| value.is_finite()).then_some(right)
     }
 

@@ -50,6 +50,7 @@ pub(crate) use led::build_led;
 pub use led::{LedCoordinate, LedError, LedMachine};
 pub use led_motion::LedMotion;
 pub use mesh::MeshError;
+pub(crate) use mesh::MeshHistory;
 pub use mobility::Mobility;
 pub use prescribed::Prescribed;
 pub use refusal::Refusal;

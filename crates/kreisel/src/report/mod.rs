@@ -100,7 +100,7 @@ pub enum ReportError {
     },
     /// A table that would fill the memory.
     #[error(
-        "`{}` has {} MB, and a page is made of at most {} MB; run the model with a larger `output-step`", path.display(),
+        "`{}` has {} MB of signals, and a page is made of at most {} MB; run the model with a larger `output-step`", path.display(),
         megabytes(*size), megabytes(*most)
     )]
     TooLarge {

@@ -71,7 +71,7 @@ pub enum MotionError {
 shown_by_message!(MotionError);
 
 impl MotionError {
-    fn unreadable(path: &Path, message: impl ToString) -> Self {
+    pub(super) fn unreadable(path: &Path, message: impl ToString) -> Self {
         Self::Unreadable { path: path.to_owned(), message: message.to_string() }
     }
 }

@@ -1,10 +1,11 @@
 //! A results folder, read back.
 
-use super::motion::RecordedMotion;
+use super::motion::{MotionError, RecordedMotion};
 use super::{FILE, ReportError};
-use crate::file::{JsonLimit, own_bytes};
+use crate::file::{JsonLimit, own_bytes, read_own};
 use crate::results::{
-    Channel, Computation, CsvTable, EndStatus, ReadError, RunSummary, Scene, csv, scene, vtkhdf,
+    Channel, Computation, CsvTable, EndStatus, Hdf5Reader, ReadError, ReadFault, RunSummary, Scene, csv,
+    scene, vtkhdf,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,7 +51,7 @@ impl Recording {
         summary: RunSummary,
         path: impl Fn(&str) -> PathBuf,
     ) -> Result<Self, ReportError> {
-        let table = read_table(&Channel::time(), &path(csv::FILE))?;
+        let table = read_signals(&path(csv::FILE), &path(vtkhdf::FILE))?;
         let scene = read_scene(&path(scene::FILE))?;
         let motion = RecordedMotion::read(&path(vtkhdf::FILE), scene.nodes.len(), MAX_POSES)?;
         Ok(Self { folder: folder.to_owned(), summary, scene, table, motion, over: None })
@@ -111,13 +112,31 @@ fn without_run(folder: &Path) -> ReportError {
 /// Most folders that a message names.
 const MAX_FOLDERS: usize = 5;
 
-/// Largest table in bytes of which a page is made: it takes about half as much memory.
+/// Most bytes of signals, as a table or in memory, of which a page is made.
 const MAX_TABLE_BYTES: u64 = 1 << 29;
 
 /// Largest scene in bytes: an element of a beam takes less than 2 kB, and a machine has at most 400 000 nodes.
 const MAX_SCENE_BYTES: u64 = 800_000_000;
 
-/// Reads the signals of a run for a page.
+/// Reads the signals of a run: what they are from its table, their numbers from its motion, which has the same and
+/// needs no parsing.
+fn read_signals(table: &Path, motion: &Path) -> Result<CsvTable, ReportError> {
+    let signals = CsvTable::read_signals(table)?;
+    let unreadable = |error: ReadFault| MotionError::unreadable(motion, error);
+    let file = read_own(motion).map_err(|error| unreadable(error.into()))?;
+    let mut file = Hdf5Reader::new(file).map_err(unreadable)?;
+    let times = file.table("signals/time").map_err(unreadable)?;
+    let size = times.rows.saturating_mul(8 * (signals.len() as u64 + 1));
+    if size > MAX_TABLE_BYTES {
+        return Err(ReportError::TooLarge { path: motion.to_owned(), size, most: MAX_TABLE_BYTES });
+    }
+    let names: Vec<&str> = signals.iter().map(|signal| signal.name.as_str()).collect();
+    let columns = file.columns("signals", &names, times.rows).map_err(unreadable)?;
+    let times = file.rows(&times, 0, times.rows).map_err(unreadable)?;
+    Ok(CsvTable { times, signals, columns })
+}
+
+/// Reads a table of equilibria for a page.
 fn read_table(first: &Channel, path: &Path) -> Result<CsvTable, ReportError> {
     let size = fs::metadata(path).map_or(0, |data| data.len());
     if size > MAX_TABLE_BYTES {

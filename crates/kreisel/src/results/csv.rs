@@ -8,7 +8,7 @@ use super::channel::{self, Channel, find_signal};
 use super::checksum::ResultFile;
 use super::error::{DAMAGED, ReadError, WriteError};
 use crate::file::read_own;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Name of the table of a run.
@@ -137,6 +137,9 @@ const MAX_SIGNALS: usize = 1_000_000;
 /// Most numbers of a table that is read, 800 MB of them.
 const MAX_NUMBERS: usize = 100_000_000;
 
+/// Bytes of the longest head that is read: names of as many signals as a run may have.
+const MAX_HEAD: u64 = 1 << 27;
+
 /// A table read back into columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsvTable {
@@ -158,6 +161,16 @@ impl CsvTable {
     pub fn read_over(first: &Channel, path: &Path) -> Result<Self, ReadError> {
         let file = read_own(path).map_err(|source| ReadError::io(path, source))?;
         Self::read_lines(first, BufReader::new(file), path)
+    }
+
+    /// Reads what the columns of a table over time are, and none of its rows.
+    pub fn read_signals(path: &Path) -> Result<Vec<Channel>, ReadError> {
+        let file = read_own(path).map_err(|source| ReadError::io(path, source))?;
+        let mut line = String::new();
+        if !next_line(&mut BufReader::new(file.take(MAX_HEAD)), &mut line, path)? {
+            return Err(ReadError::Empty { path: path.to_owned() });
+        }
+        Ok(Self::with_head(&Channel::time(), line.trim_end(), path)?.signals)
     }
 
     /// Reads a table from any source of lines; `path` is only named in errors.

@@ -28,7 +28,7 @@
 //! grow with the motion, not with its decoration: drawings have single precision and a limited number,
 //! and drawings that were given up leave rows in these tables that no step names.
 //! Shapes with many points are drawn as boxes, and beyond that as points. Stretches of a signal, or of
-//! velocities, that are zero throughout take no room.
+//! velocities, that are zero throughout take no room, and those of one other number are there once.
 //!
 //! Memory stays bounded: a part of a table goes to the file when a chunk is full. Every [`FLUSH_INTERVAL`]
 //! all that was pushed becomes readable; a run that is killed loses what came after.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::bytes::{Damaged, Reader, Writer};
 use crate::dae::{Control, Point, Values};
 use crate::integrate::{Ends, Interval, Observer};
-use crate::kinematics::{Energies, NodeId, Power};
+use crate::kinematics::{NodeId, Power};
 use crate::machine::EnergyBalance;
 use crate::machine::Machine;
 use crate::machine::sensor::{KnownNumbers, Reading, SignalId, SolverNumbers};
@@ -84,6 +84,8 @@ pub struct Recorder<'m, S> {
     angles: Vec<f64>,
     /// Rates of these angles, unless something jumped since.
     rates: Option<Vec<f64>>,
+    /// Room for angles and rates of the next step.
+    spare: [Vec<f64>; 2],
     extremes: Extremes,
     solver: SolverNumbers,
     /// Smallest and largest condition number, if steps report it.
@@ -182,6 +184,7 @@ impl<'m, S: Sink> Recorder<'m, S> {
             first_stored: 0.0,
             angles: vec![0.0; machine.signals().angle_count()],
             rates: None,
+            spare: Default::default(),
             extremes: Extremes::default(),
             solver: SolverNumbers::default(),
             conditions: None,
@@ -300,11 +303,13 @@ impl<'m, S: Sink> Recorder<'m, S> {
         let point = Self::point_after(state);
         let system = &self.machine.system;
         self.start_time = state.time;
-        let (energies, power) = system.energies_and_power(&point);
+        let (energies, power, residuals) = system.look(&point);
         self.balance = EnergyBalance::new(energies.total(), power);
         self.first_stored = energies.total() - energies.kinetic;
-        self.angles = self.angles_near(state, |_, _| 0.0);
-        let known = self.judge(&point, energies);
+        let mut angles = std::mem::take(&mut self.angles);
+        self.find_angles(state, |_, _| 0.0, [&mut angles, &mut Vec::new()]);
+        self.angles = angles;
+        let known = self.judge((energies, residuals));
         let (balance, near) = (self.balance, self.angles.clone());
         self.record((&point, Some(known)), state.time, &balance, &near)
     }
@@ -335,12 +340,12 @@ impl<'m, S: Sink> Recorder<'m, S> {
         let Ends { from, to, .. } = last.ends();
         let (start, end) = (from.time, to.time);
         let step = end - start;
-        let (energies, power_at_end) = self.machine.system.energies_and_power(&Self::point_before(to));
+        let (energies, power_at_end, residuals) = self.machine.system.look(&Self::point_before(to));
         // A step may turn a joint by more than half a turn; its rates say how far.
         let before = self.rates.take().unwrap_or_else(|| self.rates(from));
-        let after = self.rates(to);
-        let angles =
-            self.angles_near(to, |sensor, angle| angle + 0.5 * step * (before[sensor] + after[sensor]));
+        let [mut angles, mut after] = std::mem::take(&mut self.spare);
+        let guess = |angle: usize, rate: f64| self.angles[angle] + 0.5 * step * (before[angle] + rate);
+        self.find_angles(to, guess, [&mut angles, &mut after]);
         let (system, at_end) = (&self.machine.system, last.ends().to);
         let exchanges = *self
             .exchanges_energy
@@ -373,10 +378,10 @@ impl<'m, S: Sink> Recorder<'m, S> {
             }
             self.balance.add_step(length, power);
         }
-        self.angles = angles;
+        self.spare = [std::mem::replace(&mut self.angles, angles), before];
         self.rates = Some(after);
         let to = last.ends().to;
-        let known = self.judge(&Self::point_before(to), energies);
+        let known = self.judge((energies, residuals));
         if self.output_step.is_none() || self.is_output_time(end, step) {
             self.record_state(to, Some(known))?;
         }
@@ -430,27 +435,36 @@ impl<'m, S: Sink> Recorder<'m, S> {
         self.sink.push(&Record { time, values: &self.values, nodes: &self.nodes })
     }
 
-    /// Value of every angle of the sensors with the turns nearest to a guess.
-    fn angles_near(&self, state: &Values, guess: impl Fn(usize, f64) -> f64) -> Vec<f64> {
+    /// Every angle of the sensors with the turns nearest to a guess, which may know its rate, and all rates.
+    fn find_angles(
+        &self,
+        state: &Values,
+        guess: impl Fn(usize, f64) -> f64,
+        [angles, rates]: [&mut Vec<f64>; 2],
+    ) {
+        angles.clear();
+        rates.clear();
         let reading = Reading::new(&self.machine.system, state.point(), &self.balance);
-        let mut found = Vec::with_capacity(self.angles.len());
         for sensor in self.machine.signals().recorded() {
-            let first = found.len();
-            found.extend(sensor.angles(&reading, |index| guess(first + index, self.angles[first + index])));
+            sensor.turn(&reading, |relative| {
+                let rate = relative.rate();
+                angles.push(relative.value(guess(angles.len(), rate)));
+                rates.push(rate);
+            });
         }
-        found
     }
 
     fn rates(&self, state: &Values) -> Vec<f64> {
         let reading = Reading::new(&self.machine.system, state.point(), &self.balance);
+        let mut rates = Vec::new();
         let sensors = self.machine.signals().recorded().iter();
-        sensors.flat_map(|sensor| sensor.angle_rates(&reading)).collect()
+        sensors.for_each(|sensor| sensor.turn(&reading, |angle| rates.push(angle.rate())));
+        rates
     }
 
     /// Looks how well a step kept what must be kept; gives what it found for the sensors.
-    fn judge(&mut self, point: &Point, energies: Energies) -> KnownNumbers {
+    fn judge(&mut self, (energies, residuals): KnownNumbers) -> KnownNumbers {
         self.energy = energies.total();
-        let residuals = self.machine.system.constraint_residuals(point);
         let [position, velocity] = residuals;
         let largest = |known: &mut f64, value: f64| *known = known.max(value.abs());
         let extremes = &mut self.extremes;
@@ -489,7 +503,7 @@ impl<S: Sink> Observer for Recorder<'_, S> {
             self.keep_failure(outcome);
         } else {
             let (system, point) = (&self.machine.system, Self::point_after(at));
-            let (energies, power) = system.energies_and_power(&point);
+            let (energies, power, _) = system.look(&point);
             let energy = energies.total();
             self.balance.jump(energy - self.energy, power);
             self.energy = energy;

@@ -8,7 +8,7 @@ use crate::kinematics::{NodeId, Power};
 use crate::lie::Vector6;
 use crate::machine::beam::BeamEntry;
 use crate::machine::sensor::Reading;
-use crate::machine::{EnergyBalance, Machine, Mobility, StartFrom, SteadyStart};
+use crate::machine::{EnergyBalance, Machine, MeshHistory, Mobility, StartFrom, SteadyStart};
 use crate::results::{Channel, NodeState, WriteError};
 use crate::statics::{
     self, Equilibrium, Instability, Solution, StaticSettings, StaticStatistics, StaticsError,
@@ -200,7 +200,7 @@ impl Machine {
         let point = solution.equilibrium.point();
         let mut notes = Notes::default();
         notes.extend(self.pull_notes(&point));
-        notes.extend(self.mesh_notes(&point, 0.0, &mut Vec::new()));
+        notes.extend(self.mesh_notes(&point, 0.0, &mut MeshHistory::default()));
         notes
     }
 

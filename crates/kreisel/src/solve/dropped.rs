@@ -21,7 +21,8 @@
 use std::sync::Arc;
 
 use super::block::{BlockMatrix, BlockPattern};
-use super::linear::{Health, Role};
+use super::diagonal::DiagonalLu;
+use super::linear::{FactorWork, Health, Role};
 use super::sparse_lu::{SparseLu, SparseLuError};
 
 /// Part of ‖C⁻¹b‖ to which the residual is reduced: Newton's increments then have six right digits, and its
@@ -61,6 +62,9 @@ pub(super) struct DroppedBlockSolver {
     value_ranges: Vec<ValueRange>,
     core_lu: SparseLu,
     adapted: bool,
+    /// Factors of a core with blocks on the diagonal alone, and whether they are those of the last matrix.
+    diagonal: Option<DiagonalLu>,
+    is_diagonal: bool,
     dropped: Vec<DroppedBlock>,
     /// Dropped blocks that are not zero.
     active: Vec<DroppedBlock>,
@@ -71,6 +75,8 @@ pub(super) struct DroppedBlockSolver {
     right_side: Vec<f64>,
     /// Iterations of the last solve.
     pub iterations: usize,
+    /// How often the whole matrix was factored so far.
+    pub whole_count: u64,
 }
 
 /// Whether the whole matrix has been factored.
@@ -113,6 +119,8 @@ impl DroppedBlockSolver {
             roles: roles.to_vec(),
             matrix: BlockMatrix::zeros(Arc::clone(pattern)),
             core_lu: SparseLu::new(Arc::clone(&core), roles)?,
+            diagonal: DiagonalLu::new(&core, roles),
+            is_diagonal: false,
             core: BlockMatrix::zeros(core),
             value_ranges,
             adapted: false,
@@ -123,6 +131,7 @@ impl DroppedBlockSolver {
             krylov: Krylov::new(size),
             right_side: vec![0.0; size],
             iterations: 0,
+            whole_count: 0,
         })
     }
 
@@ -134,18 +143,41 @@ impl DroppedBlockSolver {
             self.core.values_mut()[run.to..run.to + run.len].copy_from_slice(source);
         }
         self.whole = Whole::NotYet;
-        let health = match self.adapted {
-            true => self.core_lu.factor(&self.core)?,
-            false => self.core_lu.adapt_and_factor(&self.core)?,
-        };
-        self.adapted = true;
+        let health = self.factor_core()?;
         let values = self.matrix.values();
         let acts = |block: &&DroppedBlock| {
             values[block.value..block.value + block.rows * block.columns].iter().any(|value| *value != 0.0)
         };
         self.active.clear();
         self.active.extend(self.dropped.iter().filter(acts));
-        Ok(Health { smallest_pivot_ratio: health.smallest_pivot_ratio, fallback_used: health.fallback_used })
+        Ok(health)
+    }
+
+    fn factor_core(&mut self) -> Result<Health, SparseLuError> {
+        let ratio = self.diagonal.as_mut().and_then(|lu| lu.factor(&self.core));
+        self.is_diagonal = ratio.is_some();
+        if let Some(smallest_pivot_ratio) = ratio {
+            return Ok(Health { smallest_pivot_ratio, fallback_used: false });
+        }
+        let health = match self.adapted {
+            true => self.core_lu.factor(&self.core)?,
+            false => self.core_lu.adapt_and_factor(&self.core)?,
+        };
+        self.adapted = true;
+        Ok(health.into())
+    }
+
+    /// Factors of a core with blocks on the diagonal alone, if they are those of the last matrix.
+    fn diagonal(&self) -> Option<&DiagonalLu> {
+        self.diagonal.as_ref().filter(|_| self.is_diagonal)
+    }
+
+    /// Solves with the factors of the core.
+    fn solve_core(&mut self, right_side: &mut [f64]) {
+        match self.diagonal() {
+            Some(lu) => lu.solve(right_side),
+            None => self.core_lu.solve(right_side),
+        }
     }
 
     /// Solves in place; gives numbers that are not finite if the matrix is singular.
@@ -155,7 +187,7 @@ impl DroppedBlockSolver {
     pub fn solve(&mut self, right_side: &mut [f64]) {
         self.iterations = 0;
         if self.active.is_empty() {
-            return self.core_lu.solve(right_side);
+            return self.solve_core(right_side);
         }
         self.right_side.copy_from_slice(right_side);
         if self.iterate(right_side) {
@@ -164,6 +196,7 @@ impl DroppedBlockSolver {
         right_side.copy_from_slice(&self.right_side);
         if self.whole == Whole::NotYet {
             self.whole = self.factor_whole();
+            self.whole_count += 1;
         }
         match &mut self.whole_lu {
             Some(lu) if self.whole == Whole::Factored => lu.solve(right_side),
@@ -184,14 +217,18 @@ impl DroppedBlockSolver {
 
     /// Turns b into x, if that takes few enough iterations.
     fn iterate(&mut self, solution: &mut [f64]) -> bool {
-        self.core_lu.solve(solution);
-        let Self { krylov, core_lu, active, matrix, .. } = self;
+        self.solve_core(solution);
+        let Self { krylov, core_lu, diagonal, is_diagonal, active, matrix, .. } = self;
+        let diagonal = diagonal.as_ref().filter(|_| *is_diagonal);
         let values = matrix.values();
         // x = C⁻¹b is the first guess, r = C⁻¹(b − Ax) = −C⁻¹Ex.
         let mut product = |from: &[f64], to: &mut [f64]| {
             to.fill(0.0);
             active.iter().for_each(|block| block.multiply_add(values, from, to));
-            core_lu.solve(to);
+            match diagonal {
+                Some(lu) => lu.solve(to),
+                None => core_lu.solve(to),
+            }
         };
         krylov.start.copy_from_slice(solution);
         let goal = TOLERANCE * norm(&krylov.start);
@@ -218,9 +255,17 @@ impl DroppedBlockSolver {
         }
     }
 
-    /// Factors of what is not dropped.
-    pub fn core_lu(&self) -> &SparseLu {
-        &self.core_lu
+    /// What the factors of what is not dropped take.
+    pub fn core_work(&self) -> FactorWork {
+        match self.diagonal() {
+            Some(lu) => FactorWork { multiplications: lu.work(), analysed: lu.work(), general: false },
+            None => FactorWork::of_fronts(&self.core_lu),
+        }
+    }
+
+    /// Factors of the whole matrix, if the last solve needed them.
+    pub fn whole_lu(&self) -> Option<&SparseLu> {
+        self.whole_lu.as_ref().filter(|_| self.whole == Whole::Factored)
     }
 
     /// Parts that joined their neighbours because they are singular by themselves; absent before the first

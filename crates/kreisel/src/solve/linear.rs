@@ -57,6 +57,12 @@ pub struct FactorWork {
     pub general: bool,
 }
 
+impl FactorWork {
+    pub(super) fn of_fronts(lu: &SparseLu) -> Self {
+        Self { multiplications: lu.factor_work(), analysed: lu.analysed_work(), general: lu.uses_fallback() }
+    }
+}
+
 /// A group of unknowns that the equations do not determine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SingularMatrix {
@@ -262,13 +268,17 @@ impl LinearSolver {
         }
     }
 
-    /// What a factorisation takes; of a matrix with dropped blocks that of the rest.
+    /// How often a matrix with dropped blocks was factored as a whole because iterations were too slow.
+    pub fn whole_count(&self) -> u64 {
+        match &self.kind {
+            LuFactors::Dropped(solver) => solver.whole_count,
+            _ => 0,
+        }
+    }
+
+    /// What a factorisation takes; of a matrix with dropped blocks that of the rest, and that of the whole if the
+    /// last one was solved so.
     pub fn factor_work(&self) -> FactorWork {
-        let of_fronts = |lu: &SparseLu| FactorWork {
-            multiplications: lu.factor_work(),
-            analysed: lu.analysed_work(),
-            general: lu.uses_fallback(),
-        };
         let whole = |size: usize| {
             let work = (size as f64).powi(3) / 3.0;
             FactorWork { multiplications: work, analysed: work, general: false }
@@ -276,8 +286,15 @@ impl LinearSolver {
         match &self.kind {
             LuFactors::Dense(lu) => whole(lu.size()),
             LuFactors::Plain(lu) => whole(lu.size()),
-            LuFactors::Sparse { lu, .. } => of_fronts(lu),
-            LuFactors::Dropped(solver) => of_fronts(solver.core_lu()),
+            LuFactors::Sparse { lu, .. } => FactorWork::of_fronts(lu),
+            LuFactors::Dropped(solver) => {
+                let mut work = solver.core_work();
+                if let Some(whole) = solver.whole_lu() {
+                    work.multiplications += whole.factor_work();
+                    work.general |= whole.uses_fallback();
+                }
+                work
+            }
         }
     }
 

@@ -5,6 +5,7 @@ pub mod block;
 pub mod contraction;
 pub mod dense;
 pub(crate) mod dependent;
+mod diagonal;
 mod dropped;
 pub mod kernel;
 pub mod linear;

@@ -133,6 +133,8 @@ pub struct NewtonCounts {
     pub cuts: u64,
     /// Iterations of the linear solver over dropped blocks.
     pub dropped_block_iterations: u64,
+    /// Matrices with dropped blocks that were factored as a whole after all.
+    pub whole_factorisations: u64,
 }
 
 impl NewtonCounts {
@@ -144,6 +146,7 @@ impl NewtonCounts {
             matrices: self.matrices + other.matrices,
             cuts: self.cuts + other.cuts,
             dropped_block_iterations: self.dropped_block_iterations + other.dropped_block_iterations,
+            whole_factorisations: self.whole_factorisations + other.whole_factorisations,
         }
     }
 }
@@ -362,12 +365,14 @@ impl Newton {
         source: MatrixSource,
     ) -> Result<f64, NewtonFailure> {
         self.increment.iter_mut().zip(&self.residual).for_each(|(i, r)| *i = -r);
+        let whole_before = self.solver.whole_count();
         match source {
             MatrixSource::Kept => self.solver.solve(&mut self.increment),
             MatrixSource::AtHand => self.factor()?,
             MatrixSource::New => self.refresh(system)?,
         }
         self.counts.dropped_block_iterations += self.solver.iterations() as u64;
+        self.counts.whole_factorisations += self.solver.whole_count() - whole_before;
         system.tolerances(&mut self.tolerances);
         let norm = system.size(&self.increment, &self.tolerances);
         if norm.is_finite() {

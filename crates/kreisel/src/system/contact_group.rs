@@ -10,11 +10,13 @@ use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::assembly::LocalPart;
+use super::motions::Seen;
+use super::pass::Derivatives;
 use super::{SwitchId, System};
-use crate::dae::{Couplings, ForceMatrix, Point, TangentWeights};
+use crate::dae::{Couplings, Point};
 use crate::element::contact::{Contact, ContactGroup, Member};
 use crate::element::{Element, Forces};
-use crate::kinematics::{Energies, LocalTangent, MAX_NODES, Motion, Power, node_pose};
+use crate::kinematics::{Energies, MAX_NODES, Motion, NodeMotion, Power, node_pose};
 use crate::lie::{Vector3, Vector6};
 use crate::solve::block::{BlockId, BlockPattern};
 
@@ -73,13 +75,6 @@ impl PairEntry {
     fn couplings(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let nodes = self.contact.nodes();
         nodes.iter().flat_map(move |i| nodes.iter().map(move |j| (i.0, j.0)))
-    }
-
-    fn wrenches(&self, motion: &Motion) -> [Vector6; MAX_NODES] {
-        let mut wrenches = [Vector6::zeros(); MAX_NODES];
-        let mut asked = Forces { wrenches: Some(&mut wrenches), ..Forces::default() };
-        self.contact.evaluate(motion, &mut asked);
-        wrenches
     }
 }
 
@@ -206,10 +201,13 @@ impl System {
     }
 
     /// Whether the members of a pair are so far apart that they do nothing to each other.
-    fn are_apart(&self, pair: &PairEntry, at: &Point) -> bool {
+    fn are_apart(&self, pair: &PairEntry, motions: &[NodeMotion]) -> bool {
         let (group, (i, j)) = pair.pair;
         let contact_group = &self.contact_groups[group].contact_group;
-        let centres = [i, j].map(|index| self.centre(&contact_group.members()[index], at));
+        let centres = [i, j].map(|index| {
+            let Member { node, frame, .. } = &contact_group.members()[index];
+            node.map_or(frame.position, |node| motions[node.0].pose.transform_point(&frame.position))
+        });
         contact_group.distance((i, j), centres) > 0.0
     }
 
@@ -223,55 +221,62 @@ impl System {
     }
 
     /// Does something with each pair that is not known to be apart.
-    fn with_pairs(&self, at: &Point, mut action: impl FnMut(&PairEntry, &Motion)) {
-        let Some(found) = self.candidate_pairs(at.memory) else { return };
+    fn with_pairs(&self, found: &CandidatePairs, seen: Seen, mut action: impl FnMut(&PairEntry, &Motion)) {
         let on = |contact_group: usize| {
-            self.contact_groups[contact_group].switch.is_none_or(|switch| self.is_on(switch, at.memory))
+            let switch = self.contact_groups[contact_group].switch;
+            switch.is_none_or(|switch| self.is_on(switch, seen.at.memory))
         };
-        for pair in found.contacts.iter().filter(|pair| on(pair.pair.0) && !self.are_apart(pair, at)) {
-            self.with_motion(pair.contact.nodes(), at, &(0..0), |motion| action(pair, motion));
+        let pairs = found.contacts.iter().filter(|pair| on(pair.pair.0));
+        for pair in pairs.filter(|pair| !self.are_apart(pair, seen.motions)) {
+            self.with_seen(pair.contact.nodes(), seen, &(0..0), |motion| action(pair, motion));
         }
     }
 
-    pub(super) fn add_contact_group_forces(&self, at: &Point, out: &mut [f64]) {
-        self.with_pairs(at, |pair, motion| {
-            self.add_forces(pair.contact.nodes(), motion.nodes, &pair.wrenches(motion), out);
-        });
-    }
-
-    /// Adds the derivatives of all pairs, if the pattern has their blocks: that of initial accelerations
-    /// needs none.
-    pub(super) fn add_contact_group_tangents(
+    /// Adds the forces of all pairs to the equilibrium, and their derivatives where these are wanted, if the
+    /// pattern has their blocks: that of initial accelerations needs none.
+    pub(super) fn add_contact_groups(
         &self,
-        at: &Point,
-        weights: TangentWeights,
-        pattern: &Arc<BlockPattern>,
-        out: &mut ForceMatrix,
+        seen: Seen,
+        mut equilibrium: Option<&mut [f64]>,
+        derivatives: Option<&mut Derivatives>,
     ) {
-        let Some(found) = self.candidate_pairs(at.memory) else { return };
-        let own = Arc::ptr_eq(pattern, &found.couplings.force_node);
-        if !own && Arc::ptr_eq(pattern, &self.couplings.force_node) {
+        let Some(found) = self.candidate_pairs(seen.at.memory) else { return };
+        let is =
+            |pattern: &Arc<BlockPattern>, couplings: &Couplings| Arc::ptr_eq(pattern, &couplings.force_node);
+        let own = derivatives.as_ref().is_some_and(|out| is(out.pattern, &found.couplings));
+        let mut derivatives = derivatives.filter(|out| own || !is(out.pattern, &self.couplings));
+        if equilibrium.is_none() && derivatives.is_none() {
             return;
         }
-        let mut tangent = LocalTangent::zeros(0);
-        self.with_pairs(at, |pair, motion| {
+        self.with_pairs(&found, seen, |pair, motion| {
             let nodes = pair.contact.nodes();
-            let searched: Option<Vec<BlockId>> = match own {
-                true => None,
-                false => pair.couplings().map(|(i, j)| pattern.find(i, j)).collect(),
-            };
-            let Some(blocks) = (if own { Some(&pair.blocks) } else { searched.as_ref() }) else { return };
-            tangent.reset(nodes.len());
-            pair.contact
-                .evaluate(motion, &mut Forces { weights, tangent: Some(&mut tangent), ..Forces::default() });
-            let part = LocalPart { nodes, motions: motion.nodes, blocks, places: None };
-            self.add_tangent(&part, &tangent, || pair.wrenches(motion), weights, out);
+            let mut wrenches = [Vector6::zeros(); MAX_NODES];
+            let mut asked = Forces { wrenches: Some(&mut wrenches), ..Forces::default() };
+            if let Some(Derivatives { weights, out, pattern, local, .. }) = derivatives.as_deref_mut() {
+                local.tangent.reset(nodes.len());
+                (asked.weights, asked.tangent) = (*weights, Some(&mut local.tangent));
+                pair.contact.evaluate(motion, &mut asked);
+                let searched: Option<Vec<BlockId>> = match own {
+                    true => None,
+                    false => pair.couplings().map(|(i, j)| pattern.find(i, j)).collect(),
+                };
+                if let Some(blocks) = if own { Some(&pair.blocks) } else { searched.as_ref() } {
+                    let part = LocalPart { nodes, motions: motion.nodes, blocks, places: None };
+                    self.add_tangent(&part, &local.tangent, || wrenches, *weights, &mut out.forces);
+                }
+            } else {
+                pair.contact.evaluate(motion, &mut asked);
+            }
+            if let Some(out) = equilibrium.as_deref_mut() {
+                self.add_forces(nodes, motion.nodes, &wrenches, out);
+            }
         });
     }
 
-    pub(super) fn contact_group_energies_and_power(&self, at: &Point) -> (Energies, Power) {
+    pub(super) fn contact_group_energies_and_power(&self, seen: Seen) -> (Energies, Power) {
         let mut sums = (Energies::default(), Power::default());
-        self.with_pairs(at, |pair, motion| {
+        let Some(found) = self.candidate_pairs(seen.at.memory) else { return sums };
+        self.with_pairs(&found, seen, |pair, motion| {
             let (mut energies, mut power) = (Energies::default(), Power::default());
             let (energies_wanted, power_wanted) = (Some(&mut energies), Some(&mut power));
             let mut asked = Forces { energies: energies_wanted, power: power_wanted, ..Forces::default() };
@@ -311,20 +316,17 @@ impl System {
     pub fn group_contact(&self, name: &str, at: &Point) -> GroupContact {
         let mut all = GroupContact::default();
         let is_of = |pair: &PairEntry| self.contact_groups[pair.pair.0].name == name;
-        if let Some(found) = self.candidate_pairs(at.memory) {
-            all.pairs = found.contacts.iter().filter(|pair| is_of(pair)).count();
-        }
-        self.with_pairs(at, |pair, motion| {
-            if !is_of(pair) {
-                return;
-            }
+        let Some(found) = self.candidate_pairs(at.memory) else { return all };
+        all.pairs = found.contacts.iter().filter(|pair| is_of(pair)).count();
+        let count = |pair: &PairEntry, motion: &Motion| {
             let contact = pair.contact.contact(motion);
-            if contact.depth > 0.0 {
+            if is_of(pair) && contact.depth > 0.0 {
                 all.touching += 1;
                 all.normal_force += contact.normal_force;
                 all.depth = all.depth.max(contact.depth);
             }
-        });
+        };
+        self.with_all_seen(at, |seen| self.with_pairs(&found, seen, count));
         all
     }
 }

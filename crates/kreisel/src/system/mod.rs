@@ -9,6 +9,7 @@ mod blame;
 mod builder;
 mod contact_group;
 mod counting;
+mod motions;
 mod nonholonomic;
 mod pass;
 mod state;
@@ -17,6 +18,7 @@ mod switch;
 pub use builder::{AssemblyError, Stated, SystemBuilder};
 pub use contact_group::GroupContact;
 use contact_group::{PairCache, SystemContactGroup};
+use motions::Seen;
 use pass::Round;
 use state::Links;
 use switch::Switch;
@@ -127,6 +129,19 @@ impl System {
         )
     }
 
+    /// Does something with the motion of the nodes of one part, as it was found.
+    #[inline]
+    fn with_seen<R>(
+        &self,
+        nodes: &[NodeId],
+        seen: Seen,
+        memory: &Range<usize>,
+        action: impl FnOnce(&Motion) -> R,
+    ) -> R {
+        let memory = &seen.at.memory[memory.clone()];
+        seen.with_nodes(nodes, |nodes| action(&Motion { memory, ..Motion::new(seen.at.time, nodes) }))
+    }
+
     /// Does something with the motion of the nodes of one part, which stands on the stack.
     #[inline]
     fn with_motion<R>(
@@ -205,7 +220,7 @@ impl System {
 
     /// Sum of all stored energies.
     pub fn energies(&self, at: &Point) -> Energies {
-        self.element_sums(at).0
+        self.with_all_seen(at, |seen| self.element_sums(seen).0)
     }
 
     /// Momentum of all elements: angular about the origin of the world and linear, in world axes.
@@ -236,7 +251,7 @@ impl System {
 
     /// Power through elements and drives at a point with its multipliers.
     pub fn power(&self, at: &Point) -> Power {
-        self.energies_and_power(at).1
+        self.with_all_seen(at, |seen| self.energies_and_power(seen).1)
     }
 
     /// Whether there is a part, on or off, through which energy comes or goes: one that answers when it is
@@ -255,14 +270,14 @@ impl System {
     }
 
     /// Energies of elements and power through them, in one pass.
-    fn element_sums(&self, at: &Point) -> (Energies, Power) {
-        let (of_groups, mut sum) = self.contact_group_energies_and_power(at);
+    fn element_sums(&self, seen: Seen) -> (Energies, Power) {
+        let (of_groups, mut sum) = self.contact_group_energies_and_power(seen);
         let mut stored = Energies::default();
-        for entry in self.active_elements(at) {
+        for entry in self.active_elements(seen.at) {
             let (mut energies, mut power) = (Energies::default(), Power::default());
             let (energies_wanted, power_wanted) = (Some(&mut energies), Some(&mut power));
             let mut asked = Forces { energies: energies_wanted, power: power_wanted, ..Forces::default() };
-            self.with_element(entry, at, |motion| entry.element.evaluate(motion, &mut asked));
+            self.with_seen_element(entry, seen, |motion| entry.element.evaluate(motion, &mut asked));
             stored += energies;
             sum += power;
         }
@@ -270,9 +285,17 @@ impl System {
         (stored, sum)
     }
 
-    /// Both of them.
-    pub(crate) fn energies_and_power(&self, at: &Point) -> (Energies, Power) {
-        let (stored, mut sum) = self.element_sums(at);
+    /// Energies, power, and the norms of the constraints' residuals, in one visit.
+    pub(crate) fn look(&self, at: &Point) -> (Energies, Power, [f64; 2]) {
+        self.with_all_seen(at, |seen| {
+            let (energies, power) = self.energies_and_power(seen);
+            (energies, power, self.residuals(seen))
+        })
+    }
+
+    fn energies_and_power(&self, seen: Seen) -> (Energies, Power) {
+        let (stored, mut sum) = self.element_sums(seen);
+        let at = seen.at;
         for entry in self.active_joints(at).filter(|entry| entry.time_dependent) {
             sum.applied += self.power_by_time(entry, at);
         }
@@ -395,9 +418,13 @@ impl System {
 
     /// Norms of the constraints' residuals: Φ at position level, B v + Φ_t and κ at velocity level.
     pub fn constraint_residuals(&self, at: &Point) -> [f64; 2] {
+        self.with_all_seen(at, |seen| self.residuals(seen))
+    }
+
+    fn residuals(&self, seen: Seen) -> [f64; 2] {
         let mut squares = [0.0; 2];
-        for entry in self.active_joints(at) {
-            for (sum, norm) in squares.iter_mut().zip(self.joint_residuals(entry, at)) {
+        for entry in self.active_joints(seen.at) {
+            for (sum, norm) in squares.iter_mut().zip(self.joint_residuals(entry, seen)) {
                 *sum += norm * norm;
             }
         }
@@ -405,16 +432,16 @@ impl System {
     }
 
     /// The same of one joint, whether it is switched on or not.
-    fn joint_residuals(&self, entry: &SystemJoint, at: &Point) -> [f64; 2] {
-        let [mut violation, mut rates] = self.holonomic_values(entry, at);
+    fn joint_residuals(&self, entry: &SystemJoint, seen: Seen) -> [f64; 2] {
+        let [mut violation, mut rates] = self.holonomic_values(entry, seen);
         for more in self.continued.iter().filter(|more| more.rows == entry.rows) {
-            let [further, further_rates] = self.holonomic_values(more, at);
+            let [further, further_rates] = self.holonomic_values(more, seen);
             violation.iter_mut().zip(further).for_each(|(sum, value)| *sum += value);
             rates.iter_mut().zip(further_rates).for_each(|(sum, value)| *sum += value);
         }
         let mut squares = [violation, rates].map(|values| values.iter().map(|value| value * value).sum());
         if !entry.nonholonomic.is_empty() {
-            self.with_motion(&entry.nodes, at, &entry.memory, |motion| {
+            self.with_seen(&entry.nodes, seen, &entry.memory, |motion| {
                 let values = entry.nonholonomic_values(motion);
                 squares[1] +=
                     values[..entry.nonholonomic.len()].iter().map(|value| value * value).sum::<f64>();
@@ -424,8 +451,8 @@ impl System {
     }
 
     /// Φ and B v + Φ_t of a joint, with zeros behind its rows.
-    fn holonomic_values(&self, entry: &SystemJoint, at: &Point) -> [[f64; MAX_ROWS]; 2] {
-        self.with_motion(&entry.nodes, at, &entry.memory, |motion| {
+    fn holonomic_values(&self, entry: &SystemJoint, seen: Seen) -> [[f64; MAX_ROWS]; 2] {
+        self.with_seen(&entry.nodes, seen, &entry.memory, |motion| {
             let [mut violation, mut rates] = [[0.0; MAX_ROWS]; 2];
             let rows = entry.rows.len();
             let (violation_wanted, rates_wanted) = (Some(&mut violation[..rows]), Some(&mut rates[..rows]));

@@ -8,11 +8,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::assembly::{LocalPart, TangentParts, reaction};
+use super::motions::{Seen, with_room};
 use super::{System, SystemElement, SystemJoint};
 use crate::dae::{ForceMatrix, Merged, Point, Reactions, Residual, Tangent, TangentWeights};
 use crate::element::Forces;
 use crate::joint::RowValues;
-use crate::kinematics::{LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, STIFFNESS_ONLY};
+use crate::kinematics::{
+    LocalGradient, LocalTangent, MAX_NODES, MAX_ROWS, Motion, NodeMotion, STIFFNESS_ONLY,
+};
 use crate::lie::Vector6;
 use crate::solve::block::{BlockId, BlockPattern};
 
@@ -49,8 +52,8 @@ impl Round {
 
 /// Derivatives of one part: thousands of numbers, of which the next part clears what was written. They are
 /// kept from pass to pass, since clearing all of them is a tenth of the work of a small machine.
-struct LocalDerivatives {
-    tangent: LocalTangent,
+pub(super) struct LocalDerivatives {
+    pub tangent: LocalTangent,
     gradient: LocalGradient,
     rate_gradient: LocalGradient,
 }
@@ -76,14 +79,14 @@ fn with_local(action: impl FnOnce(&mut LocalDerivatives)) {
 }
 
 /// The derivatives that a pass adds up.
-struct Derivatives<'w> {
-    weights: TangentWeights,
-    out: TangentParts<'w>,
+pub(super) struct Derivatives<'w> {
+    pub weights: TangentWeights,
+    pub out: TangentParts<'w>,
     /// The pattern of derivatives of forces.
-    pattern: &'w Arc<BlockPattern>,
+    pub pattern: &'w Arc<BlockPattern>,
     /// Where the blocks are if the pattern has those of pairs that touch besides.
     places: Option<&'w [BlockId]>,
-    local: &'w mut LocalDerivatives,
+    pub local: &'w mut LocalDerivatives,
     /// End of the nodes whose columns are clear, in a matrix that holds another one.
     cleared: usize,
 }
@@ -134,6 +137,17 @@ impl System {
     fn pass(
         &self,
         at: &Point,
+        equations: Option<&mut Residual>,
+        rates: Option<&mut [f64]>,
+        derivatives: Option<Derivatives>,
+    ) {
+        with_room(|motions| self.pass_with(motions, at, equations, rates, derivatives));
+    }
+
+    fn pass_with(
+        &self,
+        motions: &mut Vec<NodeMotion>,
+        at: &Point,
         mut equations: Option<&mut Residual>,
         mut rates: Option<&mut [f64]>,
         mut derivatives: Option<Derivatives>,
@@ -142,32 +156,37 @@ impl System {
             if let Some(derivatives) = &mut derivatives {
                 derivatives.clear(round, self.nodes.len());
             }
+            self.find_motions(round.node_end, at, motions);
+            let seen = Seen { at, motions };
             for entry in self.active_elements_of(&self.elements[round.elements.clone()], at) {
-                self.add_element(entry, at, equations.as_deref_mut(), derivatives.as_mut());
+                self.add_element(entry, seen, equations.as_deref_mut(), derivatives.as_mut());
             }
             for entry in self.active_joints_of(&self.joints[round.joints.clone()], at) {
                 let equations = equations.as_deref_mut();
-                self.add_joint(entry, at, equations, rates.as_deref_mut(), derivatives.as_mut());
+                self.add_joint(entry, seen, equations, rates.as_deref_mut(), derivatives.as_mut());
             }
         }
         if let Some(derivatives) = &mut derivatives {
             derivatives.clear_the_rest(self.nodes.len(), self.joints.len());
         }
+        if !(self.continued.is_empty() && self.contact_groups.is_empty()) {
+            self.find_motions(self.nodes.len(), at, motions);
+        }
+        let seen = Seen { at, motions };
         for entry in self.active_joints_of(&self.continued, at) {
             let equations = equations.as_deref_mut();
-            self.continue_joint(entry, at, equations, rates.as_deref_mut(), derivatives.as_mut());
+            self.continue_joint(entry, seen, equations, rates.as_deref_mut(), derivatives.as_mut());
         }
-        if let Some(equations) = equations {
+        if let Some(equations) = equations.as_deref_mut() {
             self.evaluate_nonholonomic(at, equations);
-            self.add_contact_group_forces(at, equations.equilibrium);
         }
-        if let Some(derivatives) = derivatives {
-            let Derivatives { weights, mut out, pattern, places, local, .. } = derivatives;
-            self.add_nonholonomic_tangents(at, weights, places, &mut local.tangent, &mut out);
-            self.add_contact_group_tangents(at, weights, pattern, &mut out.forces);
-            if self.shape.reactions == Reactions::General {
-                self.add_reactions(out);
-            }
+        if let Some(Derivatives { weights, out, places, local, .. }) = &mut derivatives {
+            self.add_nonholonomic_tangents(at, *weights, *places, &mut local.tangent, out);
+        }
+        let equilibrium = equations.map(|equations| &mut *equations.equilibrium);
+        self.add_contact_groups(seen, equilibrium, derivatives.as_mut());
+        if let Some(derivatives) = derivatives.filter(|_| self.shape.reactions == Reactions::General) {
+            self.add_reactions(derivatives.out);
         }
     }
 
@@ -175,12 +194,12 @@ impl System {
     fn add_element(
         &self,
         entry: &SystemElement,
-        at: &Point,
+        seen: Seen,
         equations: Option<&mut Residual>,
         derivatives: Option<&mut Derivatives>,
     ) {
         let nodes = &entry.nodes[..];
-        self.with_element(entry, at, |motion| {
+        self.with_seen_element(entry, seen, |motion| {
             let mut wrenches = [Vector6::zeros(); MAX_NODES];
             let derivatives = match derivatives {
                 None => {
@@ -237,7 +256,7 @@ impl System {
     fn add_joint(
         &self,
         entry: &SystemJoint,
-        at: &Point,
+        seen: Seen,
         equations: Option<&mut Residual>,
         rates: Option<&mut [f64]>,
         derivatives: Option<&mut Derivatives>,
@@ -246,8 +265,8 @@ impl System {
             return;
         }
         let nodes = &entry.nodes[..];
-        self.with_motion(nodes, at, &entry.memory, |motion| {
-            let multipliers = &at.multipliers[entry.rows.clone()];
+        self.with_seen(nodes, seen, &entry.memory, |motion| {
+            let multipliers = &seen.at.multipliers[entry.rows.clone()];
             let rates = rates.map(|rates| &mut rates[entry.rows.clone()]);
             let (violation, equilibrium) = match equations {
                 Some(out) => (Some(&mut out.violation[entry.rows.clone()]), Some(&mut *out.equilibrium)),
@@ -277,7 +296,7 @@ impl System {
     fn continue_joint(
         &self,
         entry: &SystemJoint,
-        at: &Point,
+        seen: Seen,
         mut equations: Option<&mut Residual>,
         mut rates: Option<&mut [f64]>,
         derivatives: Option<&mut Derivatives>,
@@ -286,7 +305,7 @@ impl System {
         let row = entry.rows.start;
         let violation = equations.as_deref_mut().map(|out| std::mem::take(&mut out.violation[row]));
         let rate = rates.as_deref_mut().map(|rates| std::mem::take(&mut rates[row]));
-        self.add_joint(entry, at, equations.as_deref_mut(), rates.as_deref_mut(), derivatives);
+        self.add_joint(entry, seen, equations.as_deref_mut(), rates.as_deref_mut(), derivatives);
         if let Some(out) = equations {
             out.violation[row] += violation.unwrap_or_default();
         }

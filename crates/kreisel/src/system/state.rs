@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::assembly::TangentParts;
+use super::motions::Seen;
 use super::{System, SystemElement};
 use crate::dae::{Point, TangentWeights};
 use crate::element::{Forces, LocalStateTangent, MAX_MULTIPLIERS, MAX_STATES};
@@ -31,6 +32,23 @@ pub(super) struct Links {
     pub rate_joint: Vec<BlockId>,
 }
 
+impl Links {
+    /// Adds what an element reads, states and multipliers, to the motion of its nodes.
+    fn with_read<R>(&self, at: &Point, motion: &Motion, action: impl FnOnce(&Motion) -> R) -> R {
+        let (mut internal_states, mut multipliers) = ([0.0; MAX_STATES], [0.0; MAX_MULTIPLIERS]);
+        internal_states
+            .iter_mut()
+            .zip(&self.internal_states)
+            .for_each(|(to, &state)| *to = at.internal_states[state]);
+        multipliers.iter_mut().zip(&self.multipliers).for_each(|(to, &row)| *to = at.multipliers[row]);
+        action(&Motion {
+            internal_states: &internal_states[..self.internal_states.len()],
+            multipliers: &multipliers[..self.multipliers.len()],
+            ..*motion
+        })
+    }
+}
+
 impl System {
     /// Does something with the motion of an element: its nodes, its states, and the multipliers it reads.
     #[inline]
@@ -42,19 +60,20 @@ impl System {
     ) -> R {
         let nodes = &entry.nodes[..];
         let Some(links) = &entry.links else { return self.with_motion(nodes, at, &entry.memory, action) };
-        self.with_motion(nodes, at, &entry.memory, |motion| {
-            let (mut internal_states, mut multipliers) = ([0.0; MAX_STATES], [0.0; MAX_MULTIPLIERS]);
-            internal_states
-                .iter_mut()
-                .zip(&links.internal_states)
-                .for_each(|(to, &state)| *to = at.internal_states[state]);
-            multipliers.iter_mut().zip(&links.multipliers).for_each(|(to, &row)| *to = at.multipliers[row]);
-            action(&Motion {
-                internal_states: &internal_states[..links.internal_states.len()],
-                multipliers: &multipliers[..links.multipliers.len()],
-                ..*motion
-            })
-        })
+        self.with_motion(nodes, at, &entry.memory, |motion| links.with_read(at, motion, action))
+    }
+
+    /// The same with the motion of nodes as it was found.
+    #[inline]
+    pub(super) fn with_seen_element<R>(
+        &self,
+        entry: &SystemElement,
+        seen: Seen,
+        action: impl FnOnce(&Motion) -> R,
+    ) -> R {
+        let nodes = &entry.nodes[..];
+        let Some(links) = &entry.links else { return self.with_seen(nodes, seen, &entry.memory, action) };
+        self.with_seen(nodes, seen, &entry.memory, |motion| links.with_read(seen.at, motion, action))
     }
 
     /// Adds the rates that an element gives its states, and its derivatives of and by states and multipliers.

@@ -147,7 +147,7 @@ impl System {
     }
 
     fn check_fit(&self, entry: &SystemJoint, at: &Point) -> Result<(), SwitchError> {
-        let [position, rate] = self.joint_residuals(entry, at);
+        let [position, rate] = self.with_all_seen(at, |seen| self.joint_residuals(entry, seen));
         let (name, time, length) = (entry.name.clone(), at.time, self.shape.scales.length);
         if position > POSITION_SLACK * length.max(1.0) {
             return Err(SwitchError::Position { name, time, size: position });

@@ -59,6 +59,8 @@ fn signals() -> Vec<Channel> {
         Channel::new("crank.angle", "rad"),
         Channel::new("crank.torque.z", "N m"),
         Channel::new("energy.total", "J"),
+        Channel::new("crank.mass", "kg"),
+        Channel::new("brake", "1"),
     ]
 }
 
@@ -79,9 +81,11 @@ fn node(step: usize, k: usize) -> NodeState {
     }
 }
 
-fn values(step: usize) -> [f64; 3] {
+/// The last two repeat themselves, one of them until it changes.
+fn values(step: usize) -> [f64; 5] {
     let t = time(step);
-    [RATE * t, (3.0 * t).sin(), 1e-300 * (1.0 + t)]
+    let brake = if step < 1500 { 1.0 } else { 3.5 };
+    [RATE * t, (3.0 * t).sin(), 1e-300 * (1.0 + t), 7.5, brake]
 }
 
 fn push(writer: &mut VtkHdfWriter, step: usize) {

@@ -137,27 +137,41 @@ impl Touching {
     }
 
     /// Derivatives of the residual by the frames' twists: by the configuration, and by the velocities.
+    ///
+    /// Those of c and F by the twists come first, three rows each; all rows of the residual follow from them.
     pub fn tangent(&self, relative: &Relative) -> (PairMatrix, PairMatrix) {
-        let ContactDerivatives { point: point_by, force: force_by, .. } = self.derivatives(relative);
-        let (c, d, f) = (&self.point, &relative.displacement, &self.force);
-        let mut arm_by = point_by;
-        add(&mut arm_by, 0, &-Matrix3::identity());
-        let torque_by = skew(c) * force_by - skew(f) * point_by;
-        let mut own_by = skew(&(c - d)) * force_by - skew(f) * arm_by;
-        let mut own_force_by = force_by;
-        // δ(Rᵀy) = Rᵀ(δy + y~ δθ).
-        add(&mut own_by, 3, &skew(&(c - d).cross(f)));
-        add(&mut own_force_by, 3, &skew(f));
-        let turn = relative.rotation.transpose();
-        let mut by_motion = PairMatrix::zeros();
-        by_motion.fixed_rows_mut::<3>(0).copy_from(&torque_by);
-        by_motion.fixed_rows_mut::<3>(3).copy_from(&force_by);
-        by_motion.fixed_rows_mut::<3>(6).copy_from(&(-turn * own_by));
-        by_motion.fixed_rows_mut::<3>(9).copy_from(&(-turn * own_force_by));
+        let ContactDerivatives { point, force, .. } = self.derivatives(relative);
         let (by_configuration, by_velocity) = motion_by_twists(relative);
-        // Velocities change rates alone, which stand behind.
-        let by_rates = by_motion.fixed_columns::<6>(6) * by_velocity.fixed_rows::<6>(6);
-        (by_motion * by_configuration, by_rates)
+        // c knows nothing of rates, and velocities change rates alone, which stand behind.
+        let point_by: ByMotion = point.fixed_columns::<6>(0) * by_configuration.fixed_rows::<6>(0);
+        let force_by_velocity: ByMotion = force.fixed_columns::<6>(6) * by_velocity.fixed_rows::<6>(6);
+        let by_rates = self.rows_by(relative, &force_by_velocity);
+        let mut by_twists = self.rows_by(relative, &(force * by_configuration));
+        let displaced = by_configuration.fixed_rows::<3>(0);
+        let turned = by_configuration.fixed_rows::<3>(3);
+        let f = skew(&self.force);
+        let own = skew(&(self.point - relative.displacement).cross(&self.force));
+        let turn = relative.rotation.transpose();
+        let mut torque = by_twists.fixed_rows_mut::<3>(0);
+        torque -= f * point_by;
+        // δ(Rᵀy) = Rᵀ(δy + y~ δθ).
+        let mut own_torque = by_twists.fixed_rows_mut::<3>(6);
+        own_torque -= turn * (f * (displaced - point_by) + own * turned);
+        let mut own_force = by_twists.fixed_rows_mut::<3>(9);
+        own_force -= (turn * f) * turned;
+        (by_twists, by_rates)
+    }
+
+    /// Rows of the residual from those of F, with c and the frames kept.
+    fn rows_by(&self, relative: &Relative, force_by: &ByMotion) -> PairMatrix {
+        let turn = relative.rotation.transpose();
+        let mut rows = PairMatrix::zeros();
+        rows.fixed_rows_mut::<3>(0).copy_from(&(skew(&self.point) * force_by));
+        rows.fixed_rows_mut::<3>(3).copy_from(force_by);
+        let arm = turn * skew(&(self.point - relative.displacement));
+        rows.fixed_rows_mut::<3>(6).copy_from(&(-arm * force_by));
+        rows.fixed_rows_mut::<3>(9).copy_from(&(-turn * force_by));
+        rows
     }
 }
 

@@ -118,7 +118,13 @@ impl Sensor for FrameSensor {
     }
 
     fn read(&self, at: &Reading, out: &mut Vec<f64>) {
-        let motions = [&self.of, &self.relative_to, &self.axes].map(|frame| frame.motion(at));
+        let frames = [&self.of, &self.relative_to, &self.axes];
+        let motions = match self.quantity {
+            FrameQuantity::Position | FrameQuantity::Orientation | FrameQuantity::RotationVector => {
+                frames.map(|frame| frame.place(at))
+            }
+            _ => frames.map(|frame| frame.motion(at)),
+        };
         self.quantity.read(motions, out);
     }
 }

@@ -36,7 +36,7 @@ use std::sync::Arc;
 use super::MeasuredCoordinate;
 use super::balance::EnergyBalance;
 use crate::dae::Point;
-use crate::kinematics::{Energies, Frame, NodeId, NodeMotion, Relative};
+use crate::kinematics::{Coordinate, Energies, Frame, NodeId, NodeMotion, Relative};
 use crate::lie::{Pose, Vector3};
 use crate::results::Channel;
 use crate::results::scene::ArrowKind;
@@ -141,6 +141,30 @@ impl NamedSensor {
     pub fn angle_rates<'s>(&'s self, at: &'s Reading) -> impl Iterator<Item = f64> + 's {
         self.angles.iter().map(|angle| angle.coordinate.rate(&of_frames(at, angle)))
     }
+
+    /// Shows each of its angles at a moment.
+    pub(crate) fn turn(&self, at: &Reading, mut each: impl FnMut(&AngleNow)) {
+        for angle in &self.angles {
+            each(&AngleNow { coordinate: angle.coordinate, relative: of_frames(at, angle) });
+        }
+    }
+}
+
+/// An angle at a moment: the motion of its frames was found once.
+pub(crate) struct AngleNow {
+    coordinate: Coordinate,
+    relative: Relative,
+}
+
+impl AngleNow {
+    pub fn rate(&self) -> f64 {
+        self.coordinate.rate(&self.relative)
+    }
+
+    /// Its value with the turns nearest to a guess.
+    pub fn value(&self, near: f64) -> f64 {
+        self.coordinate.value(&self.relative, near)
+    }
 }
 
 /// Handle of a signal: one value of one sensor of a machine.
@@ -233,6 +257,18 @@ pub struct SensorFrame {
 }
 
 impl SensorFrame {
+    /// Where the frame is, as if it rested.
+    pub(crate) fn place(&self, at: &Reading) -> FrameMotion {
+        let zero = Vector3::zeros();
+        FrameMotion {
+            pose: at.node(self.node).pose.compose(&self.offset),
+            velocity: zero,
+            angular_velocity: zero,
+            acceleration: zero,
+            angular_acceleration: zero,
+        }
+    }
+
     /// Motion of the frame.
     pub fn motion(&self, at: &Reading) -> FrameMotion {
         let node = at.node(self.node);

@@ -102,6 +102,13 @@ impl ChunkTree {
         self.insert(0, (chunk, address), disk)
     }
 
+    /// Lets the last chunk lie elsewhere.
+    pub fn move_last(&mut self, address: u64) {
+        if let Some(entry) = self.edge.first_mut().and_then(|leaf| leaf.entries.last_mut()) {
+            entry.1 = address;
+        }
+    }
+
     /// Where the right edge lies.
     pub fn edge_ranges(&self) -> impl Iterator<Item = Range<u64>> {
         let size = self.node_size() as u64;

@@ -317,6 +317,61 @@ mod tests {
         }
     }
 
+    /// Stretches of zeros, of another number and of others, with flushes in between.
+    #[test]
+    fn what_repeats_itself_is_stored_once_and_comes_back() {
+        const ROWS: usize = 4000;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.h5");
+        let value = |row: usize| match row {
+            0..500 => 0.0,
+            500..1500 => 2.5,
+            1500..1521 => row as f64,
+            1521..1600 => f64::NAN,
+            1600..3900 => 2.5,
+            _ => -0.0,
+        };
+        for flushed in [1, 3, 37, 100, 4000] {
+            let mut image = Image::new(2, []);
+            let shape = TableShape { columns: None, chunk_rows: 10, is_sparse: true };
+            let (address, id) = image.growing(shape, ElementType::Float, &[]);
+            let (root, _) = image.group(&[], &[("values", address)]);
+            image.set_root(root);
+            let mut file = Hdf5File::create(File::create(&path).unwrap().into(), image).unwrap();
+            let check = |rows: usize| {
+                let mut reader = Hdf5Reader::new(File::open(&path).unwrap()).unwrap();
+                let own = reader.columns("", &["values"], rows as u64);
+                let other =
+                    hdf5_pure::File::open(&path).unwrap().dataset("values").unwrap().read_f64().unwrap();
+                let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+                let expected: Vec<f64> = (0..rows).map(value).collect();
+                assert_eq!(bits(&own.unwrap()[0]), bits(&expected), "{rows} rows, flushed every {flushed}");
+                assert_eq!(bits(&other), bits(&expected), "{rows} rows, flushed every {flushed}");
+            };
+            for row in 0..ROWS {
+                file.append_floats(id, &[value(row)]).unwrap();
+                if (row + 1) % flushed == 0 {
+                    file.flush(&[]).unwrap();
+                    // Every state of the rows around a change, and some of the others.
+                    if row % 101 == 0 || row % 500 < 12 || (1500..1610).contains(&row) {
+                        check(row + 1);
+                    }
+                }
+            }
+            file.flush(&[]).unwrap();
+            check(ROWS);
+            if flushed == ROWS {
+                // Of 400 chunks of 80 bytes, 50 are zeros and 330 of one number: without these, 20 are left beside
+                // the index of 350 chunks, with 32 bytes each, and the front.
+                let size = std::fs::metadata(&path).unwrap().len();
+                assert!(size < 32_000, "{size} bytes");
+            }
+            let mut reader = Hdf5Reader::new(File::open(&path).unwrap()).unwrap();
+            assert!(reader.columns("", &["values"], 3999).is_err());
+            assert!(reader.table("values").is_err(), "a table with gaps");
+        }
+    }
+
     /// Bytes of the front and of the index are changed in turn; what comes back is numbers or a reason.
     #[test]
     fn a_damaged_file_is_refused_or_read_within_its_size() {

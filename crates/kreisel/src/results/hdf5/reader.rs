@@ -9,6 +9,7 @@ use super::image::{
     ATTRIBUTE, DATASPACE, DATATYPE, ElementType, FILL_VALUE, HEADER_PREFIX, LAYOUT, ROOT_ENTRY,
     SUPERBLOCK_SIZE, SYMBOL_TABLE, superblock_versions,
 };
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use thiserror::Error;
@@ -55,7 +56,7 @@ pub(crate) struct FloatTable {
     /// Numbers in a row.
     pub columns: u64,
     chunk_rows: u64,
-    /// Where each chunk is.
+    /// Where each chunk is; nowhere if it holds zeros alone.
     chunks: Vec<u64>,
 }
 
@@ -81,10 +82,44 @@ impl<R: Read + Seek> Hdf5Reader<R> {
 
     /// A table by its path, such as `nodes/position`.
     pub fn table(&mut self, path: &str) -> Fallible<FloatTable> {
-        let mut address = self.root;
-        for name in path.split('/') {
-            address = self.member(address, name)?.ok_or_else(|| ReadFault::Missing(path.to_owned()))?;
-        }
+        let address = self.address(path)?;
+        self.table_at(address, path, None)
+    }
+
+    /// Tables of one column and so many rows, all in one group, whole. Chunks that are missing are zeros, and
+    /// several may lie in one place: so there may be more numbers than the file has room for.
+    pub fn columns(&mut self, group: &str, names: &[&str], rows: u64) -> Fallible<Vec<Vec<f64>>> {
+        let address = self.address(group)?;
+        let mut found = vec![None; names.len()];
+        let places: BTreeMap<&[u8], usize> = names.iter().map(|name| name.as_bytes()).zip(0..).collect();
+        self.members(address, |name, member| {
+            if let Some(&place) = places.get(name) {
+                found[place] = Some(member);
+            }
+            false
+        })?;
+        let column = |(name, address): (&&str, Option<u64>)| {
+            let address = address.ok_or_else(|| ReadFault::Missing(format!("{group}/{name}")))?;
+            let table = self.table_at(address, name, Some(rows))?;
+            self.rows(&table, 0, rows)
+        };
+        names.iter().zip(found).map(column).collect()
+    }
+
+    /// Where an object is.
+    fn address(&mut self, path: &str) -> Fallible<u64> {
+        path.split('/').filter(|name| !name.is_empty()).try_fold(self.root, |group, wanted| {
+            let mut found = None;
+            self.members(group, |name, address| {
+                found = (name == wanted.as_bytes()).then_some(address);
+                found.is_some()
+            })?;
+            found.ok_or_else(|| ReadFault::Missing(path.to_owned()))
+        })
+    }
+
+    /// A table; with a number of rows it has one column and may be longer than its chunks in the file.
+    fn table_at(&mut self, address: u64, path: &str, known: Option<u64>) -> Fallible<FloatTable> {
         let too_large = || ReadFault::TooLarge(path.to_owned());
         let messages = self.messages(address)?;
         let content =
@@ -94,9 +129,12 @@ impl<R: Read + Seek> Hdf5Reader<R> {
             return Err(Form("a table of other numbers than doubles"));
         }
         let (rows, columns) = content(DATASPACE).and_then(shape).ok_or(Form("the shape of a table"))?;
-        // Tables are stored as they are, so that none is longer than its file.
         let row_size = columns.checked_mul(8).filter(|size| *size > 0).ok_or_else(too_large)?;
-        if rows.checked_mul(row_size).is_none_or(|bytes| bytes > self.size) {
+        if known.is_some_and(|known| (rows, columns) != (known, 1)) {
+            return Err(Form("signals of several lengths"));
+        }
+        // Others are stored as they are, so that none is longer than its file.
+        if known.is_none() && rows.checked_mul(row_size).is_none_or(|bytes| bytes > self.size) {
             return Err(too_large());
         }
         let rank = if columns_are_given(content(DATASPACE).unwrap_or_default()) { 2 } else { 1 };
@@ -105,13 +143,17 @@ impl<R: Read + Seek> Hdf5Reader<R> {
             .ok_or(Form("how a table is stored"))?;
         let chunk_size = chunk_rows.checked_mul(row_size).ok_or_else(too_large)?;
         let count = rows.div_ceil(chunk_rows);
-        if count.checked_mul(chunk_size).is_none_or(|bytes| bytes > self.size) {
+        if known.is_none() && count.checked_mul(chunk_size).is_none_or(|bytes| bytes > self.size) {
             return Err(too_large());
         }
-        let mut tree = Walk { rank, chunk_rows, chunk_size, count, chunks: Vec::new() };
-        if count > 0 {
+        let has_gaps = known.is_some();
+        let mut tree = Walk { rank, chunk_rows, chunk_size, count, has_gaps, chunks: Vec::new() };
+        if count > 0 && !(has_gaps && root == UNDEFINED) {
             let level = self.level(root)?;
             self.walk(root, level, &mut tree)?;
+        }
+        if has_gaps {
+            tree.chunks.resize(count as usize, UNDEFINED);
         }
         match tree.chunks.len() as u64 == count {
             true => Ok(FloatTable { rows, columns, chunk_rows, chunks: tree.chunks }),
@@ -129,9 +171,13 @@ impl<R: Read + Seek> Hdf5Reader<R> {
             let (chunk, within) = (row / table.chunk_rows, row % table.chunk_rows);
             let taken = (table.chunk_rows - within).min(end - row);
             let row_size = 8 * table.columns;
+            row += taken;
+            if table.chunks[chunk as usize] == UNDEFINED {
+                numbers.resize(numbers.len() + (taken * table.columns) as usize, 0.0);
+                continue;
+            }
             let bytes = self.bytes(table.chunks[chunk as usize] + within * row_size, taken * row_size)?;
             numbers.extend(bytes.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes)));
-            row += taken;
         }
         Ok(numbers)
     }
@@ -175,8 +221,8 @@ impl<R: Read + Seek> Hdf5Reader<R> {
         Ok(messages)
     }
 
-    /// Where the member of a group is (III.B, III.C and III.D).
-    fn member(&mut self, group: u64, name: &str) -> Fallible<Option<u64>> {
+    /// Shows names and addresses of the members of a group until that is enough (III.B, III.C and III.D).
+    fn members(&mut self, group: u64, mut is_enough: impl FnMut(&[u8], u64) -> bool) -> Fallible<()> {
         let messages = self.messages(group)?;
         let table = messages.iter().find(|(kind, _)| *kind == SYMBOL_TABLE).map(|(_, content)| content);
         let Some(table) = table.filter(|content| content.len() >= 16) else { return Err(Form("a group")) };
@@ -201,13 +247,13 @@ impl<R: Read + Seek> Hdf5Reader<R> {
             let members = self.bytes(leaf + 8, 40 * whole(&head[6..8]))?;
             for member in members.chunks_exact(40) {
                 let text = usize::try_from(whole(&member[..8])).ok().and_then(|start| names.get(start..));
-                let text = text.and_then(|text| text.split(|byte| *byte == 0).next());
-                if text == Some(name.as_bytes()) {
-                    return Ok(Some(whole(&member[8..16])));
+                let name = text.and_then(|text| text.split(|byte| *byte == 0).next());
+                if name.is_some_and(|name| is_enough(name, whole(&member[8..16]))) {
+                    return Ok(());
                 }
             }
         }
-        Ok(None)
+        Ok(())
     }
 
     /// The level of a node of an index; its leaves have 0.
@@ -230,16 +276,23 @@ impl<R: Read + Seek> Hdf5Reader<R> {
         let key_size = 8 + 8 * (tree.rank + 1);
         let bytes = self.bytes(node + 24, (used * (key_size + 8)) as u64)?;
         for entry in bytes.chunks_exact(key_size + 8) {
-            if tree.chunks.len() as u64 == tree.count {
+            let (child, row) = (whole(&entry[key_size..]), whole(&entry[8..16]));
+            let (next, chunk) = (tree.chunks.len() as u64, row / tree.chunk_rows);
+            if next == tree.count || (tree.has_gaps && chunk >= tree.count) {
                 return Ok(());
             }
-            let child = whole(&entry[key_size..]);
-            // A child begins with the chunk that comes next.
-            if whole(&entry[8..16]) != tree.chunks.len() as u64 * tree.chunk_rows || child == UNDEFINED {
+            // A child begins with the chunk that comes next, or behind a gap.
+            let is_next = chunk == next || (tree.has_gaps && chunk > next);
+            if !is_next || !row.is_multiple_of(tree.chunk_rows) || child == UNDEFINED {
                 return Err(Form("the order of an index"));
             }
+            tree.chunks.resize(chunk as usize, UNDEFINED);
             if level > 0 {
                 self.walk(child, level - 1, tree)?;
+                // So that there are no more nodes to be seen than chunks.
+                if tree.chunks.len() as u64 <= chunk {
+                    return Err(Form("the order of an index"));
+                }
             } else if child.checked_add(tree.chunk_size).is_none_or(|end| end > self.size) {
                 return Err(Form("an address beyond its end"));
             } else {
@@ -257,6 +310,8 @@ struct Walk {
     chunk_size: u64,
     /// Chunks that the table has.
     count: u64,
+    /// Whether some of them may be missing.
+    has_gaps: bool,
     chunks: Vec<u64>,
 }
 

@@ -18,7 +18,7 @@ pub(in super::super) struct TableShape {
     pub columns: Option<u64>,
     /// Rows that are kept together in the file and in memory.
     pub chunk_rows: u64,
-    /// Whether chunks of zeros alone take no room; [`reader`](super::reader) does not read such tables.
+    /// Whether chunks of zeros alone take no room, and chunks of one other number that of the first of them.
     pub is_sparse: bool,
 }
 
@@ -55,14 +55,29 @@ pub(super) struct ChunkedTable {
     full_rows: u64,
     /// The chunk that is filling.
     chunk: Vec<u8>,
-    /// Where in the file that chunk will lie, once it has a place.
+    /// Where in the file that chunk will lie, once it has a place of its own.
     address: Option<u64>,
+    /// A full chunk of one number throughout, and where it lies: more of that number lead there too.
+    constant: Option<(ElementBytes, u64)>,
+    /// Whether the index leads to that place for the chunk that is filling, because it was flushed.
+    is_borrowed: bool,
 }
+
+/// The bytes of an element, and zeros behind those of a short one.
+type ElementBytes = [u8; 8];
 
 impl ChunkedTable {
     pub fn new(header: TableHeader) -> Self {
         let tree = ChunkTree::new(header.form());
-        Self { header, tree, full_rows: 0, chunk: Vec::new(), address: None }
+        Self {
+            header,
+            tree,
+            full_rows: 0,
+            chunk: Vec::new(),
+            address: None,
+            constant: None,
+            is_borrowed: false,
+        }
     }
 
     /// Saves what a flushed table needs to go on; the filling chunk is in the file.
@@ -70,17 +85,29 @@ impl ChunkedTable {
         out.whole(self.full_rows);
         out.whole(self.chunk.len() as u64);
         out.whole(self.address.unwrap_or(UNDEFINED));
+        let (element, place) = self.constant.unwrap_or((ElementBytes::default(), UNDEFINED));
+        [u64::from_le_bytes(element), place, self.is_borrowed.into()]
+            .into_iter()
+            .for_each(|number| out.whole(number));
         self.tree.save(out);
     }
 
     /// A table as it was saved; its filling chunk is read back.
     pub fn restore(header: TableHeader, reader: &mut Reader, disk: &mut Disk) -> io::Result<Self> {
         let size = header.chunk_size() as u64;
-        let (full_rows, filled, address) = take(reader).map_err(|Damaged| damaged())?;
+        let [full_rows, filled, address, element, place, borrowed] =
+            take(reader).map_err(|Damaged| damaged())?;
         let tree = ChunkTree::restore(header.form(), reader, disk.end).map_err(|Damaged| damaged())?;
-        let address = (address != UNDEFINED).then_some(address);
-        let has_place = address.is_some_and(|at| at.checked_add(size).is_some_and(|past| past <= disk.end));
+        let [address, place] = [address, place].map(|address| (address != UNDEFINED).then_some(address));
+        let fits = |at: u64| at.checked_add(size).is_some_and(|past| past <= disk.end);
+        let has_place = address.is_some_and(fits);
         let is_gap = header.shape.is_sparse && address.is_none();
+        let is_borrowed = borrowed == 1;
+        let is_known = place.is_none_or(|place| header.shape.is_sparse && fits(place));
+        if borrowed > 1 || !is_known || (is_borrowed && (place.is_none() || address.is_some())) {
+            return Err(damaged());
+        }
+        let constant = place.map(|place| (element.to_le_bytes(), place));
         if full_rows > MAX_ROWS
             || filled >= size
             || !filled.is_multiple_of(header.element_size as u64)
@@ -91,8 +118,13 @@ impl ChunkedTable {
         let mut chunk = vec![0; filled as usize];
         if let Some(address) = address.filter(|_| filled > 0) {
             disk.read_at(address, &mut chunk)?;
+        } else if let Some((element, _)) = constant.filter(|_| is_borrowed) {
+            chunk
+                .chunks_mut(header.element_size)
+                .for_each(|place| place.copy_from_slice(&element[..place.len()]));
         }
-        Ok(Self { header, tree, full_rows, chunk, address: address.filter(|_| filled > 0) })
+        let address = address.filter(|_| filled > 0);
+        Ok(Self { header, tree, full_rows, chunk, address, constant, is_borrowed })
     }
 
     /// Places that are written again: the edge of the index, and what the filling chunk has left.
@@ -115,9 +147,12 @@ impl ChunkedTable {
             return Ok(());
         }
         self.write_chunk(disk)?;
+        if let (Some(element), Some(address)) = (self.repeated(), self.address) {
+            self.constant = Some((element, address));
+        }
         self.full_rows += self.header.shape.chunk_rows;
         self.chunk.clear();
-        self.address = None;
+        (self.address, self.is_borrowed) = (None, false);
         Ok(())
     }
 
@@ -141,14 +176,33 @@ impl ChunkedTable {
         image.set_u64(self.header.row_count, self.full_rows + open_rows as u64);
     }
 
+    /// The element that the filling chunk has throughout, in a table in which that saves room.
+    fn repeated(&self) -> Option<ElementBytes> {
+        let (size, chunk) = (self.header.element_size, &self.chunk[..]);
+        let is_repeated = self.header.shape.is_sparse && chunk.get(size..)? == &chunk[..chunk.len() - size];
+        let mut element = ElementBytes::default();
+        element[..size].copy_from_slice(&chunk[..size]);
+        is_repeated.then_some(element)
+    }
+
     /// Writes the filling chunk to its place; the first time, at full size, so that the place is kept. Zeros
-    /// need none, where there may be gaps.
+    /// need none, where there may be gaps, and what was there before leads to where it lies.
+    ///
+    /// A chunk that was flushed in the place of another and went on differently gets its own, with the same
+    /// rows up to there: who reads the file at the state of the flush finds them in both.
     fn write_chunk(&mut self, disk: &mut Disk) -> io::Result<()> {
         if let Some(address) = self.address {
             return disk.write_at(address, &self.chunk);
         }
-        if self.header.shape.is_sparse && self.chunk.iter().all(|byte| *byte == 0) {
-            return Ok(());
+        if let Some(element) = self.repeated() {
+            if element == ElementBytes::default() {
+                return Ok(());
+            }
+            if let Some((_, place)) = self.constant.filter(|(known, _)| *known == element) {
+                let result = self.lead_to(place, disk);
+                self.is_borrowed = true;
+                return result;
+            }
         }
         let size = self.header.chunk_size();
         let address = disk.allocate(size);
@@ -158,12 +212,23 @@ impl ChunkedTable {
         self.chunk.truncate(filled);
         written?;
         self.address = Some(address);
+        self.lead_to(address, disk)
+    }
+
+    /// Enters where the filling chunk is into the index.
+    fn lead_to(&mut self, address: u64, disk: &mut Disk) -> io::Result<()> {
+        if self.is_borrowed {
+            self.tree.move_last(address);
+            return Ok(());
+        }
         self.tree.push(self.full_rows / self.header.shape.chunk_rows, address, disk)
     }
 }
 
-fn take(reader: &mut Reader) -> Result<(u64, u64, u64), Damaged> {
-    Ok((reader.whole()?, reader.whole()?, reader.whole()?))
+fn take<const COUNT: usize>(reader: &mut Reader) -> Result<[u64; COUNT], Damaged> {
+    let mut numbers = [0; COUNT];
+    numbers.iter_mut().try_for_each(|number| reader.whole().map(|read| *number = read))?;
+    Ok(numbers)
 }
 
 /// What a saved position says cannot be, or is not in the file.

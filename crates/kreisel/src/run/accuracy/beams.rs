@@ -6,7 +6,7 @@ use crate::dae::{Note, NoteKind, Notes, Point, Values};
 use crate::kinematics::{Motion, NodeMotion};
 use crate::lie::Pose;
 use crate::machine::beam::{BeamElement, BeamEntry};
-use crate::machine::{Machine, RunPlan};
+use crate::machine::{Machine, MeshHistory, RunPlan};
 use crate::system::System;
 
 /// How often the pulls are looked at between the start and the end of a run, and how often the meshes.
@@ -25,8 +25,12 @@ struct Pull {
 impl Machine {
     /// What its beams give to know where a run starts.
     pub fn beam_notes(&self, at: &Point) -> Notes {
+        self.beam_notes_again(at, &mut MeshHistory::default())
+    }
+
+    fn beam_notes_again(&self, at: &Point, history: &mut MeshHistory) -> Notes {
         let mut notes = self.pull_notes(at);
-        notes.extend(self.mesh_notes(at, self.slowest_rate(), &mut Vec::new()));
+        notes.extend(self.mesh_notes(at, self.slowest_rate(), history));
         notes
     }
 
@@ -69,19 +73,17 @@ fn element_nodes(system: &System, element: &BeamElement, at: &Point) -> ([NodeMo
 
 fn largest_pull(system: &System, beam: &BeamEntry, at: &Point) -> Option<Pull> {
     let count = beam.elements.len() as f64;
-    let pulls = beam.elements.iter().enumerate().flat_map(|(index, element)| {
+    let mut largest: Option<Pull> = None;
+    for (index, element) in beam.elements.iter().enumerate() {
         let (nodes, touched) = element_nodes(system, element, at);
         let motion = Motion::new(at.time, &nodes[..touched]);
-        let places = element.points().iter().enumerate();
-        let pulls: Vec<Pull> = places
-            .map(|(point, part)| Pull {
-                force: element.strain(point, &motion).force[3],
-                place: (index as f64 + part) / count,
-            })
-            .collect();
-        pulls
-    });
-    pulls.max_by(|a, b| a.force.total_cmp(&b.force))
+        for (part, force) in element.pulls(&motion) {
+            if largest.is_none_or(|known| force.total_cmp(&known.force).is_ge()) {
+                largest = Some(Pull { force, place: (index as f64 + part) / count });
+            }
+        }
+    }
+    largest
 }
 
 /// Looks at the beams of a run now and then.
@@ -92,18 +94,21 @@ pub(super) struct BeamWatch {
     /// When pulls and when meshes are looked at again, and after how long.
     next: [f64; 2],
     pauses: [f64; 2],
-    /// Largest way of each beam so far.
-    ways: Vec<f64>,
+    /// Largest way of each beam so far, and what else looks at the meshes share.
+    meshes: MeshHistory,
 }
 
 impl BeamWatch {
     /// Of a run by a plan, from its start or from values on its way.
     pub fn new(machine: &Machine, plan: &RunPlan, start: &Values) -> Self {
-        let notes = machine.beam_notes(&start.point());
+        let mut meshes = MeshHistory::default();
+        let notes = machine.beam_notes_again(&start.point(), &mut meshes);
+        // Ways count from the first look on.
+        meshes.displacements.clear();
         let pauses = [LOOKS, MESH_LOOKS].map(|looks| (plan.end_time - plan.start_time) / looks);
         // Times are rounded.
         let next = pauses.map(|pause| start.time + (1.0 - 1e-6) * pause);
-        Self { told: (&notes).into_iter().count(), notes, next, pauses, ways: Vec::new() }
+        Self { told: (&notes).into_iter().count(), notes, next, pauses, meshes }
     }
 
     /// Looks if it is time.
@@ -119,7 +124,7 @@ impl BeamWatch {
             self.notes.extend(machine.pull_notes(&at.point()));
         }
         if due[1] {
-            self.notes.extend(machine.mesh_notes(&at.point(), machine.slowest_rate(), &mut self.ways));
+            self.notes.extend(machine.mesh_notes(&at.point(), machine.slowest_rate(), &mut self.meshes));
         }
     }
 
@@ -133,7 +138,7 @@ impl BeamWatch {
     /// Saves what was seen.
     pub fn save(&self, out: &mut Writer) {
         out.numbers(&self.next);
-        out.numbers(&self.ways);
+        out.numbers(&self.meshes.displacements);
         out.whole(self.told as u64);
         let notes: Vec<&Note> = (&self.notes).into_iter().collect();
         out.section(&serde_json::to_vec(&notes).expect("all keys of a note are text"));
@@ -142,7 +147,7 @@ impl BeamWatch {
     /// Takes it up again.
     pub fn restore(&mut self, reader: &mut Reader) -> Result<(), Damaged> {
         self.next = reader.numbers()?.try_into().map_err(|_| Damaged)?;
-        self.ways = reader.numbers()?;
+        self.meshes.displacements = reader.numbers()?;
         self.told = usize::try_from(reader.whole()?).map_err(|_| Damaged)?;
         let notes: Vec<Note> = serde_json::from_slice(reader.section()?).map_err(|_| Damaged)?;
         self.notes = Notes::default();
