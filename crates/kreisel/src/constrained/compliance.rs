@@ -34,6 +34,18 @@ pub(crate) fn compliance(dae: &dyn Dae, redundancy: &Redundancy) -> Vec<f64> {
     compliance
 }
 
+/// The same for a machine that is asked about far from where its constraints were looked at: there others may
+/// depend on each other, so that all give way if any does.
+pub(crate) fn compliance_anywhere(dae: &dyn Dae, redundancy: &Redundancy) -> Vec<f64> {
+    let mut compliance = compliance(dae, redundancy);
+    for (compliance, weight) in compliance.iter_mut().zip(dae.shape().weights_of_multipliers()) {
+        if *compliance == 0.0 {
+            *compliance = compliance_of(weight);
+        }
+    }
+    compliance
+}
+
 /// Subtracts compliance times multipliers from the violation of redundant constraints: of all multipliers
 /// that keep the motion, the smallest remain. `factor` scales the multipliers like the unknowns.
 pub(crate) fn comply(compliance: &[f64], multipliers: &[f64], factor: f64, violation: &mut [f64]) {

@@ -16,7 +16,7 @@ mod scales;
 mod stated;
 
 pub(crate) use closure::{ClosureFailure, ClosureGoal, misses, named};
-pub(crate) use compliance::{compliance, compliance_of, comply};
+pub(crate) use compliance::{compliance, compliance_anywhere, compliance_of, comply};
 pub use consistent::StartReport;
 pub(crate) use consistent::{
     check_initial, closed, fit_together, moving_nearly, moving_together, refuse, start_velocity,

@@ -12,8 +12,8 @@ use nalgebra::{DMatrix, DVector};
 use thiserror::Error;
 
 use crate::constrained::{
-    At, ConsistencyError, FollowError, Kkt, KktFailure, Led, Miss, Redundancy, Way, compliance, in_words,
-    largest,
+    At, ConsistencyError, FollowError, Kkt, KktFailure, Led, Miss, Redundancy, Way, compliance_anywhere,
+    in_words, largest,
 };
 use crate::dae::{Dae, Initial, Point, Values, Wanted, ask};
 use crate::kinematics::{Energies, NodeId};
@@ -140,8 +140,8 @@ impl Dynamics {
         led.system().remember(&rest.point_at(*time, configuration, &rest.velocity), &mut memory);
         let of_inputs: usize = led.machine().inputs().iter().map(|input| input.slots.len()).sum();
         Self {
-            compliance: compliance(led.system(), led.redundancy()),
-            own_compliance: compliance(system, &own),
+            compliance: compliance_anywhere(led.system(), led.redundancy()),
+            own_compliance: compliance_anywhere(system, &own),
             is_independent: implied(&own) == implied(led.redundancy()),
             begin: led.initial_values(),
             memory,
