@@ -83,7 +83,7 @@ fn write_hole(path: &Path, head: &[u8]) {
 fn summaries(summary: &str) -> Vec<(&'static str, String, &'static str, String)> {
     let cut = |key: &str| {
         let (before, rest) = summary.split_once(&format!("\"{key}\": ")).unwrap();
-        let end = rest.find("],").map_or_else(|| rest.find("},").unwrap(), |end| end) + 1;
+        let end = rest.find("],").unwrap_or_else(|| rest.find("},").unwrap()) + 1;
         (format!("{before}\"{key}\": "), rest[end..].to_owned())
     };
     let (files, behind_files) = cut("files");

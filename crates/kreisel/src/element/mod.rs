@@ -28,7 +28,7 @@ pub use spring::{CoordinateForce, EndStop, ForceLaw, ForceValue, LinearSpring, R
 
 pub use state::{LocalStateTangent, MAX_MULTIPLIERS, MAX_STATES, StateId};
 pub use state_equations::StateEquations;
-pub use tyre::{Profile, Tyre, TyreData, TyreResult};
+pub use tyre::{RoadProfile, Tyre, TyreData, TyreResult};
 
 use crate::kinematics::Motion;
 use crate::lie::Vector6;

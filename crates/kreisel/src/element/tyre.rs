@@ -31,7 +31,7 @@ use nalgebra::Vector2;
 use std::fmt::Debug;
 
 /// The height of a road over the way along it, and its slope.
-pub trait Profile: Send + Sync + Debug {
+pub trait RoadProfile: Send + Sync + Debug {
     /// Height and slope.
     fn height(&self, way: f64) -> [f64; 2];
 }
@@ -69,7 +69,7 @@ pub struct Tyre {
     pair: FramePair,
     states: [StateId; 2],
     data: TyreData,
-    profile: Option<Box<dyn Profile>>,
+    profile: Option<Box<dyn RoadProfile>>,
 }
 
 /// The speed in m/s at which three quarters of the resistance against rolling act: walking pace is far above.
@@ -150,7 +150,7 @@ impl Tyre {
         offsets: [Pose; 2],
         states: [StateId; 2],
         data: TyreData,
-        profile: Option<Box<dyn Profile>>,
+        profile: Option<Box<dyn RoadProfile>>,
     ) -> Self {
         let (nodes, pair) = pair_between(nodes, offsets);
         Self { nodes, pair, states, data, profile }

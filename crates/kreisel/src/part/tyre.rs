@@ -2,7 +2,7 @@
 
 use super::joint::{refuse_point_masses, two_bodies};
 use super::rolling;
-use crate::element::{Profile, Tyre, TyreData};
+use crate::element::{RoadProfile, Tyre, TyreData};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::sensor::{AppliedWrench, SensorFrame, TyreSensor, WrenchPart};
 use crate::machine::{MachineBuilder, PartEntry, Rank, placement};
@@ -105,7 +105,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         contact_length: reader.optional_positive("contact-length")?,
         rolling_resistance: reader.not_negative("rolling-resistance")?,
     };
-    let profile = reader.optional_characteristic("height")?.map(|height| -> Box<dyn Profile> {
+    let profile = reader.optional_characteristic("height")?.map(|height| -> Box<dyn RoadProfile> {
         match height {
             Characteristic::Table(table) => Box::new(TableProfile(table)),
             Characteristic::Formula(formula) => Box::new(FormulaProfile(formula)),
@@ -148,7 +148,7 @@ fn road(reader: &PartReader, plane: Pose) -> Result<Pose, ModelErrors> {
 #[derive(Debug)]
 struct TableProfile(Table);
 
-impl Profile for TableProfile {
+impl RoadProfile for TableProfile {
     fn height(&self, way: f64) -> [f64; 2] {
         let [height, slope, _] = self.0.evaluate(way);
         [height, slope]
@@ -159,7 +159,7 @@ impl Profile for TableProfile {
 #[derive(Debug)]
 struct FormulaProfile(OwnFormula);
 
-impl Profile for FormulaProfile {
+impl RoadProfile for FormulaProfile {
     fn height(&self, way: f64) -> [f64; 2] {
         let (height, [slope]) = self.0.evaluate([way]);
         [height, slope]
