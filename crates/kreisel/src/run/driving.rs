@@ -17,7 +17,7 @@ pub struct DrivingForces {
 }
 
 /// A motion that a machine cannot make.
-#[derive(Clone, Debug, Error)]
+#[derive(Clone, Error)]
 #[error("at t = {time} s (line {line} of the table): {error}")]
 pub struct LedMotionError {
     /// When.
@@ -27,6 +27,8 @@ pub struct LedMotionError {
     /// Why.
     pub error: DynamicsError,
 }
+
+shown_by_message!(LedMotionError);
 
 impl Dynamics {
     /// Forces that drive a motion of the coordinates in which the machine is led.
