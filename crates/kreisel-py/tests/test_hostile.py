@@ -70,7 +70,6 @@ def test_without_memory_there_is_an_exception_and_no_dead_interpreter(code: str,
 @pytest.mark.parametrize("read", [Model.check, lambda model: model.dynamics().coordinates])
 def test_a_thread_with_a_small_stack_may_read_models(read: Any) -> None:
     model, done = hinge(), []
-    # What runs a machine needs the usual stack: observers and functions are called on it.
     before = threading.stack_size(65536)
     try:
         thread = threading.Thread(target=lambda: done.append(read(model)))
@@ -79,6 +78,43 @@ def test_a_thread_with_a_small_stack_may_read_models(read: Any) -> None:
     finally:
         threading.stack_size(before)
     assert done == [read(model)]
+
+
+def on_a_thread(work: Any, stack: int) -> Any:
+    """What some work gives, or raises, on a thread with a stack of so many bytes."""
+    outcome: list[Any] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except Exception as error:
+            outcome.append(error)
+
+    before = threading.stack_size(stack)
+    try:
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    return outcome[0]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="how much stack is left is known there")
+def test_a_thread_with_a_small_stack_may_not_run_machines_and_is_told() -> None:
+    def works() -> list[Any]:
+        model = hinge()
+        return [
+            lambda: model.simulate(end_time=0.01, step=1e-3),
+            lambda: model.stepper(step=1e-3),
+            lambda: model.modes(),
+        ]
+
+    for work in works():
+        told = on_a_thread(work, 65536)
+        assert isinstance(told, MemoryError) and "KiB of stack left" in str(told), told
+    for work in works()[:2]:
+        assert not isinstance(on_a_thread(work, 1 << 20), Exception)
 
 
 def test_a_stepper_under_way_says_so_to_functions_of_its_model() -> None:
