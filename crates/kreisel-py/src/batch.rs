@@ -3,6 +3,7 @@
 use crate::dynamics::interruptible;
 use crate::error;
 use crate::function::{Failure, Held};
+use crate::guard::at_rest;
 use crate::machine::Machine;
 use crate::run::no_signal;
 use crate::stepper::State;
@@ -14,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Steppers of one machine; each goes its own way.
 #[pyclass(module = "kreisel._kreisel", name = "Batch", frozen)]
@@ -199,7 +200,7 @@ impl Batch {
     /// Shows the collector of circles the functions that the machine calls.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         // Steppers hold the machine, which others may have too.
-        let alone = self.steppers.try_lock().is_ok_and(|steppers| {
+        let alone = at_rest(&self.steppers).is_some_and(|steppers| {
             steppers.first().is_some_and(|first| Arc::strong_count(first.machine()) == steppers.len())
         });
         if alone { self.held.traverse(&visit) } else { Ok(()) }
@@ -211,15 +212,14 @@ impl Batch {
 }
 
 impl Batch {
-    /// The steppers, unless another thread advances them.
+    /// The steppers, unless somebody advances them: another thread, or what they call on their way.
     fn lock(&self) -> PyResult<MutexGuard<'_, Vec<Stepper>>> {
-        match self.steppers.try_lock() {
-            Ok(steppers) => Ok(steppers),
-            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => {
-                Err(error::argument("another thread advances these machines; wait for it"))
-            }
-        }
+        at_rest(&self.steppers).ok_or_else(|| {
+            error::class::StepError::new_err(
+                "these machines are under way: another thread uses them, or a function of their own model asks them \
+                 while they advance; wait until the other call comes back",
+            )
+        })
     }
 
     /// Where signals are found; a vector is its three components.

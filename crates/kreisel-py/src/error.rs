@@ -1,6 +1,7 @@
 //! Errors of the library as exceptions of the package, one class per stage, mapped here and nowhere else.
 
 use crate::guard::guarded;
+use crate::stack::shortage;
 use kreisel::integrate::{StartError, StepError};
 use kreisel::machine::{self};
 use kreisel::model::ModelErrors;
@@ -131,5 +132,8 @@ pub fn reading<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyRe
 ///
 /// What is done with the lock is guarded by PyO3, which raises its `PanicException`.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    if let Some(words) = shortage() {
+        return Err(PyMemoryError::new_err(words));
+    }
     py.detach(|| guarded(work)).map_err(class::InternalError::new_err)
 }

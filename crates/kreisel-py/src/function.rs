@@ -18,9 +18,14 @@ pub struct Failure {
 
 impl Failure {
     fn keep(&self, error: PyErr) {
-        if let Ok(mut kept) = self.kept.lock() {
-            kept.get_or_insert(error);
+        let mut later = Some(error);
+        if let Ok(mut kept) = self.kept.lock()
+            && kept.is_none()
+        {
+            *kept = later.take();
         }
+        // Not under the lock: what an exception holds may run finalizers.
+        drop(later);
         self.raised.store(true, Ordering::Relaxed);
     }
 

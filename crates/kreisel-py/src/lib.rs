@@ -13,6 +13,7 @@ mod machine;
 mod modes;
 mod run;
 mod source;
+mod stack;
 mod statics;
 mod stepper;
 mod sweep;

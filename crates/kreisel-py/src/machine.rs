@@ -30,6 +30,8 @@ pub struct Machine {
     held: Held,
     /// Whether the model calls functions.
     has_functions: bool,
+    /// Whether an end time was given to it, beside the model's own.
+    has_end: bool,
     /// The arguments of which it was made.
     recipe: Py<PyTuple>,
 }
@@ -58,7 +60,7 @@ impl Machine {
         functions: Given,
         initial: Vec<(String, String)>,
     ) -> PyResult<Self> {
-        let has_functions = !functions.is_empty();
+        let (has_functions, has_end) = (!functions.is_empty(), settings.contains_key("end_time"));
         let given = functions.iter().map(|(name, (function, slopes))| {
             let slopes = slopes.as_ref().map(|slopes| slopes.clone_ref(py));
             (name.clone(), (function.clone_ref(py), slopes))
@@ -78,7 +80,7 @@ impl Machine {
         };
         let read = error::reading(py, read)?;
         let (machine, signals, parameters) = read.map_err(|errors| error::model(&errors))?;
-        Ok(Self { machine, signals, identity, parameters, failure, held, has_functions, recipe })
+        Ok(Self { machine, signals, identity, parameters, failure, held, has_functions, has_end, recipe })
     }
 
     /// The title of the model.
@@ -167,7 +169,9 @@ impl Machine {
 
     /// Starts the machine to be stepped from outside.
     pub fn stepper(&self, py: Python<'_>) -> PyResult<Stepper> {
-        Stepper::start(py, &self.machine, &self.failure, &self.held, self.recipe.clone_ref(py))
+        let end = if self.has_end { self.machine.plan().ok().map(|plan| plan.end_time) } else { None };
+        let made_from = (self.recipe.clone_ref(py), end);
+        Stepper::start(py, &self.machine, &self.failure, &self.held, made_from)
     }
 
     /// Writes a run of this machine that is in memory into a folder, by the same files as a run into it;

@@ -3,7 +3,8 @@
 #[path = "../src/guard.rs"]
 mod guard;
 
-use guard::guarded;
+use guard::{at_rest, guarded};
+use std::sync::Mutex;
 
 #[test]
 fn a_panic_becomes_words_and_what_works_is_given_back() {
@@ -29,4 +30,18 @@ fn a_panic_in_another_thread_of_the_work_becomes_words_as_well() {
     });
     let said: Result<(), String> = outcome;
     assert!(said.is_err_and(|said| said.ends_with("far away")));
+}
+
+#[test]
+fn what_is_in_use_is_not_waited_for_and_a_panic_does_not_lock_it_for_good() {
+    let number = Mutex::new(3);
+    let taken = at_rest(&number);
+    assert!(taken.is_some() && at_rest(&number).is_none());
+    drop(taken);
+    let outcome: Result<(), String> = guarded(|| {
+        let _taken = at_rest(&number);
+        panic!("while it was taken");
+    });
+    assert!(outcome.is_err() && number.is_poisoned());
+    assert_eq!(at_rest(&number).map(|guard| *guard), Some(3));
 }

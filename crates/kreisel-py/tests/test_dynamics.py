@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import kreisel
 import numpy as np
@@ -258,9 +259,10 @@ def test_a_run_starts_at_coordinates_that_are_given() -> None:
             model.simulate(end_time=0.01, initial=wrong)
     with pytest.raises(kreisel.ModelError, match="half a turn"):
         model.stepper(step=1e-3, initial={"shoulder": 4.0})
-    for value in ([0.3], None, {}, 10**400):
+    no_numbers: list[Any] = [[0.3], None, {}, 10**400]
+    for value in no_numbers:
         with pytest.raises(kreisel.ArgumentError, match="initial value of `shoulder`"):
-            model.simulate(end_time=0.01, initial={"shoulder": value})  # type: ignore[dict-item]
+            model.simulate(end_time=0.01, initial={"shoulder": value})
     assert model.stepper(step=1e-3, initial={"shoulder": "30 deg"}).coordinates()[0] == pytest.approx(np.radians(30), abs=1e-14)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import subprocess
 import sys
 import threading
 import weakref
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +70,6 @@ def test_without_memory_there_is_an_exception_and_no_dead_interpreter(code: str,
 @pytest.mark.parametrize("read", [Model.check, lambda model: model.dynamics().coordinates])
 def test_a_thread_with_a_small_stack_may_read_models(read: Any) -> None:
     model, done = hinge(), []
-    # What runs a machine needs the usual stack: observers and functions are called on it.
     before = threading.stack_size(65536)
     try:
         thread = threading.Thread(target=lambda: done.append(read(model)))
@@ -77,6 +78,187 @@ def test_a_thread_with_a_small_stack_may_read_models(read: Any) -> None:
     finally:
         threading.stack_size(before)
     assert done == [read(model)]
+
+
+def on_a_thread(work: Any, stack: int) -> Any:
+    """What some work gives, or raises, on a thread with a stack of so many bytes."""
+    outcome: list[Any] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except Exception as error:
+            outcome.append(error)
+
+    before = threading.stack_size(stack)
+    try:
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    return outcome[0]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="how much stack is left is known there")
+def test_a_thread_with_a_small_stack_may_not_run_machines_and_is_told() -> None:
+    def works() -> list[Any]:
+        model = hinge()
+        return [
+            lambda: model.simulate(end_time=0.01, step=1e-3),
+            lambda: model.stepper(step=1e-3),
+            lambda: model.modes(),
+        ]
+
+    for work in works():
+        told = on_a_thread(work, 65536)
+        assert isinstance(told, MemoryError) and "KiB of stack left" in str(told), told
+    for work in works()[:2]:
+        assert not isinstance(on_a_thread(work, 1 << 20), Exception)
+
+
+def test_a_stepper_under_way_says_so_to_functions_of_its_model() -> None:
+    model, seen = hinge(), []
+    steppers: list[kreisel.Stepper] = []
+    uses: list[Callable[[kreisel.Stepper], Any]] = [
+        lambda stepper: stepper.time,
+        lambda stepper: stepper["bob.position.x"],
+        lambda stepper: stepper.advance(),
+        lambda stepper: stepper.set_inputs({}),
+        lambda stepper: stepper.copy(),
+        lambda stepper: stepper.reset(),
+        pickle.dumps,
+    ]
+
+    def nosy(t: float) -> float:
+        for stepper in steppers:
+            for use in uses:
+                with pytest.raises(kreisel.StepError, match="under way"):
+                    use(stepper)
+                seen.append(use)
+            assert repr(stepper) == "<kreisel.Stepper under way>"
+            gc.collect()
+        return 0.0
+
+    model.function("f", nosy, arguments=["t"])
+    model.force("air", body="bob", force=["f", 0, 0])
+    steppers.append(model.stepper(step=1e-3))
+    steppers[0].advance()
+    assert set(seen) == set(uses)
+    assert steppers[0].time == pytest.approx(1e-3)
+
+
+def slow_hinge() -> tuple[Model, threading.Event, threading.Event, threading.Event]:
+    """A hinge whose function, once the first event is set, sets the second and waits for the third."""
+    armed, begun, go_on = threading.Event(), threading.Event(), threading.Event()
+
+    def slow(t: float) -> float:
+        # A start asks for derivatives by time, too: it is not to be held up.
+        if armed.is_set():
+            begun.set()
+            assert go_on.wait(30)
+        return 0.0
+
+    model = hinge()
+    model.function("f", slow, arguments=["t"])
+    model.force("air", body="bob", force=["f", 0, 0])
+    return model, armed, begun, go_on
+
+
+def test_another_thread_may_not_use_a_stepper_under_way() -> None:
+    model, armed, begun, go_on = slow_hinge()
+    stepper = model.stepper(step=1e-3)
+    armed.set()
+    thread = threading.Thread(target=stepper.advance)
+    thread.start()
+    try:
+        assert begun.wait(30)
+        for use in (stepper.advance, stepper.state, stepper.coordinates, lambda: stepper["bob.position.x"]):
+            with pytest.raises(kreisel.StepError, match="under way"):
+                use()
+        gc.collect()
+    finally:
+        go_on.set()
+        thread.join()
+    assert stepper.time == pytest.approx(1e-3)
+    assert stepper.advance() == pytest.approx(2e-3)
+
+
+def test_another_thread_may_not_use_machines_under_way() -> None:
+    pytest.importorskip("gymnasium")
+    import kreisel.gym
+
+    model, armed, begun, go_on = slow_hinge()
+    model.input("motor")
+    model.joint_force("drive", joint="hinge", torque="motor")
+    machines = kreisel.gym.VectorEnvironment(
+        model, 2, {"motor": (-1, 1)}, ["hinge.angle"], lambda seen, action: 0.0, settings={"step": 1e-3}
+    )
+    machines.reset(seed=1)
+    armed.set()
+    thread = threading.Thread(target=machines.step, args=(np.zeros((2, 1)),))
+    thread.start()
+    try:
+        assert begun.wait(30)
+        with pytest.raises(kreisel.StepError, match="under way"):
+            machines.step(np.zeros((2, 1)))
+        with pytest.raises(kreisel.StepError, match="under way"):
+            machines.reset(seed=2)
+        gc.collect()
+    finally:
+        go_on.set()
+        thread.join()
+    machines.step(np.zeros((2, 1)))
+
+
+def test_threads_that_share_a_stepper_come_to_an_end() -> None:
+    code = f"""
+import sys, threading, gc
+{HINGE}
+sys.setswitchinterval(1e-6)
+model.function("f", lambda t: 0.0, arguments=["t"])
+model.force("air", body="bob", force=["f", 0, 0])
+stepper, counts = model.stepper(step=1e-3), dict(taken=0, refused=0)
+ended = []
+def use(number):
+    for _ in range(200):
+        try:
+            [stepper.advance, stepper.copy, lambda: stepper["bob.position.x"], gc.collect][number % 4]()
+            counts["taken"] += 1
+        except kreisel.StepError as error:
+            assert "under way" in str(error), error
+            counts["refused"] += 1
+    ended.append(1)
+threads = [threading.Thread(target=use, args=(number,)) for number in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert sum(ended) == 8 and counts["taken"] > 0 and 0 < stepper.steps <= 400, (ended, counts, stepper.steps)
+print("done", counts)
+"""
+    done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout.startswith("done"), done.stderr[-2000:]
+
+
+def test_the_end_time_of_a_stepper_is_kept() -> None:
+    stepper = hinge().stepper(end_time=0.01, step=3e-3)
+    with pytest.raises(kreisel.StepError, match="beyond the end of the stepper"):
+        stepper.advance(0.02)
+    assert stepper.time == 0
+    copy = stepper.copy()
+    times = [stepper.advance() for _ in range(4)]
+    assert times == pytest.approx([3e-3, 6e-3, 9e-3, 1e-2])
+    with pytest.raises(kreisel.StepError, match="is at its end"):
+        stepper.advance()
+    with pytest.raises(kreisel.StepError, match="beyond the end"):
+        copy.advance(0.02)
+    assert copy.advance(0.01) == pytest.approx(0.01)
+    sent = pickle.loads(pickle.dumps(stepper))
+    with pytest.raises(kreisel.StepError, match="is at its end"):
+        sent.advance()
+    stepper.reset()
+    assert stepper.advance() == pytest.approx(3e-3)
+    # Without one there is none.
+    assert hinge().stepper(step=3e-3).advance(0.02) == pytest.approx(0.02)
 
 
 @pytest.mark.parametrize("method", ["Nelder-Mead", "L-BFGS-B", "differential-evolution"])
@@ -95,6 +277,14 @@ def test_an_exception_of_the_user_comes_out_of_a_search_as_itself(method: str) -
     model.force("air", body="bob", force=["f", 0, "m"])
     with pytest.raises(ValueError, match="a mistake of the user"):
         kreisel.minimize(model, {"m": "1:2"}, "max(bob.position.z)", method=method, end_time=0.01, step=1e-3)
+
+
+def test_what_a_search_does_not_take_is_an_argument_error() -> None:
+    pytest.importorskip("scipy")
+    for method in ["Nelder-Mead", "differential-evolution"]:
+        with pytest.raises(kreisel.ArgumentError, match="SciPy does not take"):
+            kreisel.minimize(hinge().parameters(m=1), {"m": "1:2"}, "max(bob.position.z)", method=method, end_time=0.01, step=1e-3,
+                             options={"maxiter": "x"})  # fmt: skip
 
 
 def test_functions_are_called_at_times_of_the_run_only() -> None:
@@ -218,8 +408,8 @@ def test_random_calls_raise_what_is_promised_and_nothing_else() -> None:
         fuzz.one(fuzz.Seeded(seed))
 
 
-def owned(kind: str) -> weakref.ref[Any]:
-    """An owner of a stepper whose model calls a function of the owner."""
+def owned(told: list[str]) -> weakref.ref[Any]:
+    """An owner of a stepper whose model calls a function of the owner; it tells where the stepper stands at its end."""
 
     class Owner:
         def __init__(self) -> None:
@@ -232,10 +422,14 @@ def owned(kind: str) -> weakref.ref[Any]:
         def drag(self, v: float) -> float:
             return -v
 
+        def __del__(self) -> None:
+            told.append(repr(self.stepper))
+
     return weakref.ref(Owner())
 
 
 def test_a_stepper_that_is_part_of_a_circle_is_collected() -> None:
-    gone = owned("stepper")
+    told: list[str] = []
+    gone = owned(told)
     gc.collect()
-    assert gone() is None
+    assert gone() is None and told == ["<kreisel.Stepper at 0.001 s>"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import kreisel
@@ -182,14 +183,15 @@ def test_an_exception_of_a_function_comes_with_the_inputs_that_cause_it() -> Non
 
     model.function("motor-torque", motor, arguments=["current"])
     model.joint_force(joint="shaft", torque="motor-torque")
-    for ask in (
+    asks: list[Callable[[kreisel.Stepper], Any]] = [
         lambda stepper: stepper["shaft.rate"],
         lambda stepper: stepper.values(["shaft.rate"]),
         lambda stepper: stepper.coordinates(),
         lambda stepper: stepper.state(),
         lambda stepper: stepper.copy(),
         lambda stepper: stepper.advance(),
-    ):
+    ]
+    for ask in asks:
         stepper = model.stepper(step=1e-2)
         stepper["current"] = 2.0
         stepper.advance(0.1)

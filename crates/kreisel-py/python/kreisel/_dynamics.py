@@ -311,8 +311,8 @@ class Dynamics:
             columns.append((above - below) / (2 * change))
         mass = np.linalg.inv(self.mass_matrix(q0))
         control = np.zeros((2 * n, len(columns) + n))
-        for column, change in enumerate(columns):
-            control[n:, column] = change
+        for column, slope in enumerate(columns):
+            control[n:, column] = slope
         control[n:, len(columns):] = mass
         names = list(kept) + [f"{name}.force" for name in self.coordinates]
         states = self.coordinates + [f"{name}-rate" for name in self.coordinates]

@@ -218,7 +218,10 @@ class Stepper:
     def events(self) -> list[tuple[float, str]]:
         """Times and names of the events so far."""
     def advance(self, until: float | None = None) -> float:
-        """Takes one step, or steps until the time `until` in s; gives the time that was reached."""
+        """Takes one step, or steps until the time `until` in s; gives the time that was reached.
+
+        It does not go beyond the `end_time` of the stepper, if that was given.
+        """
     def values(self, names: Sequence[str]) -> _Array:
         """Values of some signals as one array; a vector gives its three components."""
     def set_inputs(self, values: Mapping[str, float] | Sequence[float] | _Array) -> None:

@@ -430,7 +430,8 @@ class Model(Parts):
     ) -> _kreisel.Stepper:
         """Starts the machine to be stepped from outside, for control and co-simulation.
 
-        `initial` are initial coordinates of joints and their rates by name, as for `simulate`.
+        `initial` are initial coordinates of joints and their rates by name, as for `simulate`. Beyond an `end_time` that
+        is given here the stepper does not go; that of the model's own file does not hold it up.
 
         >>> model = Model("wheel")
         >>> model.input("motor")

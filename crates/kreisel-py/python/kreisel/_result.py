@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._errors import ArgumentError, ClosedError, Error
+from ._parts import Number
 
 if TYPE_CHECKING:
     from ._model import Model, Path_
@@ -34,7 +35,7 @@ class Result:
     """What the arrays stand over."""
     axis_unit = "s"
     """Its unit."""
-    _initial: Mapping[str, float] | None = None
+    _initial: Mapping[str, Number] | None = None
     """Initial coordinates that replaced those of the model."""
 
     def __init__(
