@@ -27,9 +27,14 @@ fn limited(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
 
 /// Commands that read a folder of results must end by themselves, with an error.
 fn assert_refused(folder: &Path, what: &str, readers: &[&[&str]]) {
+    assert_ended(folder, what, readers, &[1, 2]);
+}
+
+/// They must end by themselves with one of these codes, and say something.
+fn assert_ended(folder: &Path, what: &str, readers: &[&[&str]], codes: &[i32]) {
     for arguments in readers {
         let (code, said) = limited(folder, arguments);
-        assert!(matches!(code, Some(1 | 2)), "{what}, {arguments:?}: {code:?}, {said}");
+        assert!(code.is_some_and(|code| codes.contains(&code)), "{what}, {arguments:?}: {code:?}, {said}");
         assert!(!said.contains("panicked") && said.len() > 10, "{what}, {arguments:?}: {said}");
     }
 }
@@ -164,17 +169,17 @@ fn tables_that_would_fill_the_memory_are_refused() {
     for (what, head, again) in [
         ("columns without end", "time [s]", ",a [m]"),
         ("a head without end", "time [s],", "aaaaaaaa"),
-        ("rows without end", "time [s]\n", "0\n"),
         ("a row without end", "time [s],a [m]\n", "0,"),
         ("a number without end", "time [s],a [m]\n", "00000000"),
     ] {
-        // Rows of two bytes are read, as long as there are no more than a hundred million of them.
-        let size = if what == "rows without end" { 2 * LARGE } else { LARGE };
-        write(&path, head, again, size, "\n");
+        write(&path, head, again, LARGE, "\n");
         assert_refused(folder.path(), what, &READERS[1..3]);
     }
+    // Rows are not read: their numbers stand in the motion, too.
+    write(&path, &table, "0\n", LARGE, "\n");
+    assert_ended(folder.path(), "rows without end", &READERS[1..], &[0, 1, 2]);
     write_hole(&path, table.as_bytes());
-    assert_refused(folder.path(), "a hole", &READERS[1..]);
+    assert_ended(folder.path(), "a hole", &READERS[1..], &[0, 1, 2]);
 }
 
 #[test]

@@ -247,7 +247,7 @@ fn what_cannot_go_on_says_exactly_why_not() {
     refused(path, &resume, 2, "checkpoint.bin` is damaged");
     other[8] = 77;
     fs::write(&checkpoint, &other).unwrap();
-    refused(path, &resume, 2, "has format 77; this program reads format 10");
+    refused(path, &resume, 2, "has format 77; this program reads format 12");
     fs::write(&checkpoint, "something else").unwrap();
     refused(path, &resume, 2, "checkpoint.bin` is not a checkpoint");
     fs::remove_file(&checkpoint).unwrap();
@@ -364,12 +364,12 @@ fn a_run_that_found_no_room_goes_on_when_there_is_some() {
     let path = folder.path();
     fs::copy(model("heavy-top.toml"), path.join("top.toml")).unwrap();
     let run = ["run", "top.toml", "--quiet", "--checkpoint", "50steps", "--out", "out"];
-    let output = kreisel_with_little_room(path, 4000, &run);
+    let output = kreisel_with_little_room(path, 2000, &run);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(stderr(&output).contains("cannot write `"), "{}", stderr(&output));
     assert!(path.join("out/checkpoint.bin").exists());
     // Still no room: it says so again and loses nothing.
-    let output = kreisel_with_little_room(path, 4000, &["run", "--resume", "out"]);
+    let output = kreisel_with_little_room(path, 2000, &["run", "--resume", "out"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     succeed(path, &["run", "--resume", "out", "--quiet"]);
     succeed(path, &["run", "top.toml", "--quiet", "--out", "whole"]);

@@ -289,7 +289,8 @@ fn summaries_have_seven_lines_and_the_rest_is_for_those_who_ask() {
         }
         // No number as machines write it, and none of which only round-off is left.
         for word in words.split_whitespace().chain(more.split_whitespace()) {
-            let digits = word.trim_matches(|letter: char| !letter.is_ascii_digit());
+            let number = word.trim_matches(|letter: char| !letter.is_ascii_digit());
+            let digits = number.trim_start_matches(['0', '.']);
             let exponent = word
                 .split_once('e')
                 .and_then(|(_, power)| power.trim_end_matches([',', ')']).parse::<i32>().ok());

@@ -317,7 +317,7 @@ pub fn files() -> Vec<Case> {
 
 /// A file that is not there, and a folder.
 pub fn no_files() -> Vec<Case> {
-    let missing = ["pendulm.toml", "cannot be read", "`pendulum.toml`"];
+    let missing = ["pendulm.toml", "there is no file", "`pendulum.toml`"];
     vec![
         Case {
             file: "pendulum.toml",

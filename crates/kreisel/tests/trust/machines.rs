@@ -276,7 +276,17 @@ impl Varied {
     fn nonholonomic(&mut self) {
         let radius = self.number(0.2, 0.5);
         let spin = self.number(0.5, 3.0);
-        match self.rng.random_range(0..3) {
+        match self.rng.random_range(0..4) {
+            3 => {
+                let more = format!("angular-velocity = [0, {spin}, 0]\nvelocity = [1, 0, 0]");
+                let wheel = self.body([0.0, 0.0, radius - 0.01], &more);
+                let (along, across) = (self.number(50.0, 200.0), self.number(50.0, 200.0));
+                let keys = format!(
+                    "bodies = ['ground', '{wheel}']\nwheel-axis = [0, 1, 0]\nradius = {radius}\nvertical-stiffness = 1000\nvertical-damping = 5\nlongitudinal-stiffness = {along}\ncornering-stiffness = {across}"
+                );
+                self.part("tyre", keys);
+                self.jumps = true;
+            }
             0 => {
                 let shape = self.one_of(&["disc", "sphere"]);
                 let more = format!("angular-velocity = [0, {spin}, 0]\nvelocity = [{}, 0, 0]", spin * radius);
