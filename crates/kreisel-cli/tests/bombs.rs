@@ -35,7 +35,7 @@ fn assert_ended(folder: &Path, what: &str, readers: &[&[&str]], codes: &[i32]) {
     for arguments in readers {
         let (code, said) = limited(folder, arguments);
         assert!(code.is_some_and(|code| codes.contains(&code)), "{what}, {arguments:?}: {code:?}, {said}");
-        assert!(!said.contains("panicked") && said.len() > 10, "{what}, {arguments:?}: {said}");
+        assert!(!said.contains("panicked") && !said.is_empty(), "{what}, {arguments:?}: {said}");
     }
 }
 
