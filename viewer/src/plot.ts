@@ -328,7 +328,8 @@ export class Plot {
         const amplitudes = this.lines.amplitudes[index];
         // Beside the mean, which leaks into the first line.
         const peak = amplitudes.reduce((best, value, k) => (k > 0 && value > amplitudes[best] ? k : best), 1);
-        values = [amplitudes[peak] ?? 0, peak * this.lines.resolution];
+        const size = amplitudes[peak] ?? 0;
+        values = [size, Number.isNaN(size) ? NaN : peak * this.lines.resolution];
       } else {
         const { min, max, mean, rms } = summary(this.recording, signal, from, to);
         const noise = ZERO * this.largest.get(signal.unit)!;

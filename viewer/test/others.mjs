@@ -39,8 +39,9 @@ export async function checkStatic(browser, folder) {
 
 /** A sine of 10 Hz and amplitude 3 in runs of unequal length: each shows as what it is, in the time that both have. */
 async function checkSpectra(page, short, end) {
-  const sine = (signal) => `3*sin(2*pi*10*t) + 0*${signal}`;
-  const signals = [sine("tip.force.x"), sine(`${short}:tip.force.x`), sine(`(tip.force.x - ${short}:tip.force.x)`)];
+  // Forces over themselves are one where they have values.
+  const sine = (signal) => `3*sin(2*pi*10*t)*(${signal})/(${signal})`;
+  const signals = [sine("tip.force.z"), sine(`${short}:tip.force.z`), sine(`tip.force.z/${short}:tip.force.z`)];
   await page.click('.own [aria-label="Remove your plot"]');
   for (const signal of signals) {
     await page.fill("#add-signal", signal);

@@ -11,7 +11,14 @@ import vtk
 from vtk.util.numpy_support import vtk_to_numpy
 
 NAMES = ["crank", "rod", "beam.at-0", "beam.at-0.5", "Träger-1"]
-UNITS = {"time": "s", "crank.angle": "rad", "crank.torque.z": "N m", "energy.total": "J"}
+UNITS = {
+    "time": "s",
+    "crank.angle": "rad",
+    "crank.torque.z": "N m",
+    "energy.total": "J",
+    "crank.mass": "kg",
+    "brake": "1",
+}
 RATE = 2.0
 CORNERS = 2 + 8  # ends of the beam, and corners of the cube on the first node
 # Both sides round sines and cosines of numbers up to 1100 to the last digit; speeds are twice as large.
@@ -27,6 +34,8 @@ def expected_signals(time):
         "crank.angle": RATE * time,
         "crank.torque.z": np.sin(3.0 * time),
         "energy.total": 1e-300 * (1.0 + time),
+        "crank.mass": 7.5 + 0.0 * time,
+        "brake": np.where(time < 1500 / 128.0, 1.0, 3.5),
     }
 
 
@@ -63,11 +72,11 @@ def check_signal(name, got, expected):
 def check_csv(path, steps):
     with open(path, encoding="utf-8") as file:
         heads = file.readline().rstrip("\n").split(",")
-    assert heads[:4] == [f"{name} [{unit}]" for name, unit in UNITS.items()], heads
+    assert heads[: len(UNITS)] == [f"{name} [{unit}]" for name, unit in UNITS.items()], heads
     columns = np.loadtxt(path, delimiter=",", skiprows=1, unpack=True, ndmin=2)
     for column, (name, values) in zip(columns, expected_signals(np.arange(steps) / 128.0).items()):
         check_signal(name, column, values)
-    nan, inf, minus_inf = columns[4:]
+    nan, inf, minus_inf = columns[len(UNITS) :]
     assert np.isnan(nan).all() and (inf == np.inf).all() and (minus_inf == -np.inf).all()
 
 
