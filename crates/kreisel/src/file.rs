@@ -63,8 +63,6 @@ impl JsonLimit {
     /// For texts whose content is kept as it comes: a map of few keys takes a node of a tree, any other value a
     /// slot in a list that may be twice as long as what is in it.
     pub const FREE: Self = Self { most: 1_000_000_000, object: 800, value: 72 };
-    /// For texts whose keys are known, and go to fields of their own.
-    pub const KNOWN: Self = Self { most: 2_000_000_000, object: 160, value: 16 };
 
     /// Whether the content of a text has room. A text of two bytes for each value would take dozens of times
     /// its length otherwise.

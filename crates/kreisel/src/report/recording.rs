@@ -117,6 +117,8 @@ const MAX_TABLE_BYTES: u64 = 1 << 29;
 
 /// Largest scene in bytes: an element of a beam takes less than 2 kB, and a machine has at most 400 000 nodes.
 const MAX_SCENE_BYTES: u64 = 800_000_000;
+/// Memory that a scene may take: its keys are known, and go to fields of their own.
+const SCENE_LIMIT: JsonLimit = JsonLimit { most: 2_000_000_000, object: 160, value: 16 };
 
 /// Reads the signals of a run: what they are from its table, their numbers from its motion, which has the same and
 /// needs no parsing.
@@ -147,7 +149,7 @@ fn read_table(first: &Channel, path: &Path) -> Result<CsvTable, ReportError> {
 
 fn read_scene(path: &Path) -> Result<Scene, ReportError> {
     let text = own_bytes(path, MAX_SCENE_BYTES).map_err(|source| ReadError::io(path, source))?;
-    if !JsonLimit::KNOWN.fits(&text) {
+    if !SCENE_LIMIT.fits(&text) {
         return Err(ReportError::BrokenScene { path: path.to_owned() });
     }
     let scene: Scene = serde_json::from_slice(&text)
