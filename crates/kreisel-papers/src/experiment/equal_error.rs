@@ -404,6 +404,12 @@ mod tests {
         all.extend(rows(&OTHERS, &[0.9], &TOLERANCES, &Progress::hidden()).unwrap());
         let mut outcome = Outcome::new(Table::new::<&str>([]), FigureStyle::linear());
         judge(&mut outcome, &all);
-        assert!(outcome.passed(), "{:#?}\n{all:#?}", outcome.checks);
+        for row in &all {
+            let Row { name, radius, tolerance, counts, error, ratio } = row;
+            let steps = counts.steps;
+            eprintln!("{name}, {radius}, {tolerance:e}: {steps} steps, {error:.1e}, ratio {ratio:.2?}");
+        }
+        eprintln!("{:#?}", outcome.checks);
+        assert!(outcome.passed());
     }
 }
