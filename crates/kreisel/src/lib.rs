@@ -96,7 +96,7 @@
 //!     [[body]]
 //!     name = "bob"
 //!     mass = 2
-//!     inertia = [0.01, 0.03, 0.01]
+//!     inertia = [0.03, 0.03, 0.01]
 //!     position = [0, 0, -0.5]
 //!
 //!     [[revolute]]
