@@ -79,6 +79,11 @@ fn a_run_leaves_its_files_and_a_readable_summary() {
     for words in ["1 body", "3 degrees of freedom", "40 steps", "verdict", "trajectory.csv"] {
         assert!(stdout(&output).contains(words), "{words} in {}", stdout(&output));
     }
+    // A method is told of where nobody named it.
+    let chosen = short_run(folder.path(), &["--method", "auto"]);
+    let choice = "; the method is `index2`, since steps are of one size";
+    assert!(stdout(&chosen).contains(choice), "{}", stdout(&chosen));
+    assert!(!stdout(&output).contains("the method is"), "{}", stdout(&output));
     let last = stdout(&output).lines().last().unwrap();
     assert!(last.starts_with("report ") && last.contains("results/heavy-top/report.html"), "{last}");
     assert!(stdout(&output).lines().count() <= 7, "{}", stdout(&output));

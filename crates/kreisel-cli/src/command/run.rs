@@ -9,6 +9,7 @@ use crate::output::{Printer, brief};
 use crate::signals::interrupt_flag;
 use indicatif::{ProgressBar, ProgressStyle};
 use kreisel::dae::{Control, Notes};
+use kreisel::integrate::CHOICE;
 use kreisel::machine::{AccuracyOf, Machine, RunPlan};
 use kreisel::report;
 use kreisel::results::{Computation, OutputFolder, RunSummary, Verdict};
@@ -348,14 +349,17 @@ fn short_summary(folder: &Path, plan: &RunPlan, outcome: &JobOutcome) -> String 
         "machine",
         format!("{}, {freedom} of freedom", counted(statistics.bodies as u64, "body", "bodies")),
     );
+    // What nobody named is told with its reason.
+    let choice = summary.assumptions.iter().find(|text| text.starts_with(CHOICE));
     lines.line(
         "time",
         format!(
-            "{} s to {} s in {}, computed in {} s",
+            "{} s to {} s in {}, computed in {} s{}",
             brief(plan.start_time),
             brief(statistics.time),
             counted(statistics.steps, "step", "steps"),
             brief(summary.wall_time),
+            choice.map(|text| format!("; {text}")).unwrap_or_default(),
         ),
     );
     if let Some(accuracy) = accuracy {

@@ -40,12 +40,12 @@ pub use interval::{Ends, Interval};
 pub use observer::Observer;
 pub use saturation::{Saturation, SaturationOptions};
 pub use saved::Saved;
-pub(crate) use scheme::OPTIONS;
 pub use scheme::{
-    AUTO, BDF2, BDF3, Columns, EXPLICIT8, EXTRAPOLATED, Family, Form, HHT_I3, HHT_SOI2, INDEX2, INDEX3,
-    Method, MethodOption, OptionEntry, ParameterError, Parameters, Parametrization, PastMass, SCHEMES, SOI2,
-    SYMPLECTIC, Scaling, Stability, UPDATED_LAGRANGIAN,
+    AUTO, BDF2, BDF3, CHOICE, Columns, EXPLICIT8, EXTRAPOLATED, Family, Form, HHT_I3, HHT_SOI2, INDEX2,
+    INDEX3, Method, MethodOption, OptionEntry, ParameterError, Parameters, Parametrization, PastMass,
+    SCHEMES, SOI2, SYMPLECTIC, Scaling, Stability, UPDATED_LAGRANGIAN,
 };
+pub(crate) use scheme::{OPTIONS, chosen};
 pub use settings::{IterationMatrix, Predictor, Settings, Start, StepChange};
 pub(crate) use turns::{NodeTurn, TurningNodes};
 pub use words::Words;

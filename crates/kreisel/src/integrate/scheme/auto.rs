@@ -38,6 +38,14 @@ use crate::constrained::KktFailure;
 use crate::dae::{Couplings, Note, NoteKind, Reactions, Values};
 use crate::solve::newton::{NewtonFailure, NonlinearSystem};
 
+/// How what is assumed begins where it names the method that was chosen.
+pub const CHOICE: &str = "the method is ";
+
+/// Names the method that was chosen, and tells why or since when.
+pub(crate) fn chosen(method: Method, reason: &str) -> String {
+    format!("{CHOICE}`{}`{reason}", method.word())
+}
+
 /// `explicit8` or `index2`, by what the machine has; with steps of one size `index2`.
 pub const AUTO: Method = Method(&SchemeEntry {
     word: "auto",
@@ -160,7 +168,7 @@ impl Auto {
                 }
             }
         };
-        on.choice = Some(format!("the method is `{}`, since {why}", self.method().word()));
+        on.choice = Some(chosen(self.method(), &format!(", since {why}")));
     }
 
     /// Whether stability would make explicit steps far dearer than others, as far as one can tell before the
@@ -302,7 +310,7 @@ impl Scheme for Auto {
     fn resume(&mut self, on: &mut Tools, state: &State) -> Result<(), StateError> {
         (self.reached, self.was_explicit) = (state.now.time, self.is_explicit);
         on.leave_to(self.method());
-        on.choice = Some(format!("the method is `{}` where the run goes on", self.method().word()));
+        on.choice = Some(chosen(self.method(), " where the run goes on"));
         self.stepper().resume(on, state)
     }
 

@@ -40,7 +40,8 @@ use crate::constrained::{Kkt, KktFailure};
 use crate::dae::{Couplings, Dae, Notes, Shape, Values};
 use crate::solve::newton::{NewtonCounts, NewtonFailure, NonlinearSystem};
 
-pub use auto::AUTO;
+pub(crate) use auto::chosen;
+pub use auto::{AUTO, CHOICE};
 pub use bdf::{BDF2, BDF3, Form, Scaling};
 pub use explicit8::EXPLICIT8;
 pub use extrapolated::{Columns, EXTRAPOLATED};

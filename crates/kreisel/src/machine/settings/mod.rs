@@ -13,7 +13,7 @@ pub use texts::SettingTexts;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use crate::integrate::{ErrorControl, INDEX2, LEAST_OF_SECOND_ORDER, Parameters, Settings};
+use crate::integrate::{ErrorControl, INDEX2, LEAST_OF_SECOND_ORDER, Parameters, Settings, chosen};
 use crate::lie::Group;
 use crate::model::document::Part;
 use crate::model::scope::ParameterValues;
@@ -332,8 +332,7 @@ impl RunSettings {
         let output_step = self.output_step.or(accuracy.map(|_| length / PARTS));
         let integration = integration.settled();
         if integration.method != self.integrator.method {
-            let word = integration.method.word();
-            assumptions.push(format!("the method is `{word}`, since steps are of one size"));
+            assumptions.push(chosen(integration.method, ", since steps are of one size"));
         }
         self.check_tolerance(&integration)?;
         let least = (1e3 * f64::EPSILON * start.abs().max(end.abs())).max(MIN_STEP);
