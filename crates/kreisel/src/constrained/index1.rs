@@ -109,7 +109,10 @@ impl Kkt {
             dae.gradient(&at.point(), &mut system.tangent.gradient);
         }
         if is_held || is_rolling {
-            let found = rounds(MISSED, || system.velocity_round(dae, at));
+            // Rounding is that of the velocity as it comes in: of one that the constraints take away nothing is left
+            // to compare with.
+            let speed = distance(&system.shape.space, system.shape.scales.length, &at.velocity);
+            let found = rounds(MISSED, || system.velocity_round(dae, at, speed));
             if !found? {
                 return Ok(false);
             }
@@ -296,8 +299,8 @@ impl BlockSystem {
         Ok(distance(space, self.shape.scales.length, change))
     }
 
-    /// One change of the velocity; gives its size.
-    fn velocity_round(&mut self, dae: &dyn Dae, at: &mut Values) -> Result<f64, KktFailure> {
+    /// One change of the velocity; gives its size in parts of the larger of a speed and its own.
+    fn velocity_round(&mut self, dae: &dyn Dae, at: &mut Values, speed: f64) -> Result<f64, KktFailure> {
         if !self.residual.nonholonomic.is_empty() {
             self.evaluate(dae, &at.point());
         }
@@ -308,8 +311,8 @@ impl BlockSystem {
         let (space, length) = (&self.shape.space, self.shape.scales.length);
         let change = &self.unknowns[..at.velocity.len()];
         at.velocity.iter_mut().zip(change).for_each(|(v, d)| *v += d);
-        let (size, speed) = (distance(space, length, change), distance(space, length, &at.velocity));
-        Ok(if size == 0.0 { 0.0 } else { size / speed.max(size) })
+        let (size, left) = (distance(space, length, change), distance(space, length, &at.velocity));
+        Ok(if size == 0.0 { 0.0 } else { size / speed.max(left).max(size) })
     }
 
     /// What is not determined where an iteration finds no end.
