@@ -945,7 +945,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """A thin disc or a sphere of the second body rolls without slipping on a plane of the first, and never leaves it. The force is that of the plane on the wheel, the torque is taken about the wheel's centre.
+        """A thin disc or a sphere of the second body rolls without slipping on a plane of the first, and never leaves it. The force is that of the plane on the wheel, the torque is taken about the wheel's centre. `contact-point` is where it touches, in the world.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
         - `radius` [m]: Radius of the wheel about its centre: the second body's marker, or its centre of mass.
