@@ -128,6 +128,54 @@ def test_a_pendulum_about_its_equilibrium_swings_as_its_modes_say() -> None:
     assert np.allclose(linear.B[2:, 0], np.linalg.inv(mass)[:, 1], rtol=1e-9)
 
 
+def test_outputs_of_the_linear_model_have_names_and_closed_forms() -> None:
+    model = double_pendulum()
+    model.sensor("tip", of="lower.tip", quantity="position")
+    model.sensor("jolt", of="lower.tip", quantity="acceleration")
+    dynamics, q = model.dynamics(), np.array([1.1, 0.4])
+    linear = dynamics.linear(q, outputs=["elbow.angle", "elbow.angle-rate", "tip.position", "jolt.acceleration.z"])
+    assert linear.outputs == ["elbow.angle", "elbow.angle-rate", *(f"tip.position.{axis}" for axis in "xyz"), "jolt.acceleration.z"]
+    a, b = q[0], q.sum()
+    # x = L1 cos a + L2 cos b and z = −L1 sin a − L2 sin b.
+    by_angles = np.array([[-L1 * np.sin(a) - L2 * np.sin(b), -L2 * np.sin(b)], [-L1 * np.cos(a) - L2 * np.cos(b), -L2 * np.cos(b)]])
+    assert np.allclose(linear.C[:2], [[0, 1, 0, 0], [0, 0, 0, 1]], atol=1e-9)
+    assert np.allclose(linear.C[[2, 4]], np.hstack([by_angles, np.zeros((2, 2))]), atol=1e-9)
+    assert np.allclose(linear.D[:5], 0, atol=1e-9)
+    # At rest the acceleration of the tip follows those of the angles, and so do forces.
+    assert np.allclose(linear.D[5], by_angles[1] @ linear.B[2:], rtol=1e-8, atol=1e-8)
+    with pytest.raises(KeyError, match=r"no signal `tip.positon`; near are"):
+        dynamics.linear(q, outputs=["tip.positon"])
+
+
+def test_outputs_do_not_jump_where_an_angle_is_counted_anew() -> None:
+    model = kreisel.Model("wheel").gravity(acceleration=[0, 0, 0])
+    model.body("wheel", mass=1, inertia=[2, 2, 2])
+    model.revolute("hinge", bodies=["ground", "wheel"], point=[0, 0, 0], axis=[0, 0, 1])
+    assert np.allclose(model.dynamics().linear([np.pi], outputs=["hinge.angle"]).C, [[1, 0]], atol=1e-9)
+
+
+def test_the_linear_model_about_the_equilibrium_has_the_eigenvalues_of_the_matrices_of_modes() -> None:
+    model = double_pendulum()
+    model.torsional_spring_damper("spring", joint="elbow", stiffness=3, damping=0.2)
+    linear = model.dynamics().linear("static", outputs=["shoulder.angle"])
+    assert np.abs(linear.offset).max() < 1e-8
+    matrices = model.modes(about="static").matrices
+    # Free motions: those that leave the joints as they are.
+    _, sizes, rows = np.linalg.svd(matrices["gradient"])
+    free = rows[np.count_nonzero(sizes > 1e-10 * sizes[0]):].T
+    mass, damping, stiffness = (free.T @ matrices[name] @ free for name in ("mass", "damping", "stiffness"))
+    n = len(mass)
+    system = np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(mass, stiffness), -np.linalg.solve(mass, damping)]])
+    assert np.allclose(np.sort_complex(np.linalg.eigvals(linear.A)), np.sort_complex(np.linalg.eigvals(system)), rtol=1e-6, atol=1e-7)
+    # A step of 1e-5 rad and the equilibrium, found to 1e-8 or better.
+    moved = model.dynamics()
+    moved.set_inputs({"motor": 1.0})
+    with pytest.raises(kreisel.ArgumentError, match="inputs of the model"):
+        moved.linear("static")
+    with pytest.raises(kreisel.ArgumentError, match="static"):
+        moved.linear("rest")
+
+
 def driven_wheel(torque: str, **inputs: float) -> kreisel.Model:
     """A wheel of 2 kg m² about z without gravity, with a torque that follows from inputs."""
     model = kreisel.Model("wheel").gravity(acceleration=[0, 0, 0])
