@@ -227,6 +227,60 @@ def four_bar() -> kreisel.Model:
     return model
 
 
+def floating() -> kreisel.Model:
+    """A free body with an arm on a hinge, by three slides and three hinges with massless bodies."""
+    model, axes, last = kreisel.Model("drone"), np.eye(3), "ground"
+    for place, kind in enumerate(["prismatic"] * 3 + ["revolute"] * 3):
+        body = "drone" if place == 5 else f"frame-{place}"
+        if place < 5:
+            model.body(body, massless=True, position=[0, 0, 0])
+        point = {"point": [0, 0, 0]} if kind == "revolute" else {}
+        getattr(model, kind)("xyzabc"[place], bodies=[last, body], axis=list(axes[place % 3]), **point)
+        last = body
+    model.body("drone", mass=2, inertia=[0.1, 0.2, 0.3], position=[0, 0, 0])
+    return model
+
+
+def test_a_free_body_by_slides_and_hinges_obeys_newton_and_euler() -> None:
+    dynamics = floating().dynamics([*"xyzabc"])
+    assert dynamics.coordinates == [*(f"{name}.displacement" for name in "xyz"), *(f"{name}.angle" for name in "abc")]
+    inertia, random = np.diag([0.1, 0.2, 0.3]), np.random.default_rng(5)
+    for _ in range(5):
+        q, v = random.uniform(-1, 1, 6), random.uniform(-2, 2, 6)
+        a = dynamics.forward(q, v)
+        # Free fall of the centre, whatever the angles do.
+        assert np.allclose(a[:3], [0, 0, -G], atol=1e-9)
+        # α = J a + J̇ v, with differences along the motion: 1e-5 s squared, and rounding.
+        h = 1e-5
+        jacobian, ahead, behind = (dynamics.jacobian(q + t * v, "drone")[:3] for t in (0, h, -h))
+        spin, alpha = jacobian @ v, jacobian @ a + (ahead - behind) @ v / (2 * h)
+        w, *u = dynamics.pose(q, "drone")[3:]
+        x, y, z = u
+        turn = np.eye(3) + 2 * w * np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) + 2 * (np.outer(u, u) - np.dot(u, u) * np.eye(3))
+        world = turn @ inertia @ turn.T
+        assert np.allclose(world @ alpha + np.cross(spin, world @ spin), 0, atol=1e-7)
+        assert dynamics.kinetic_energy(q, v) == pytest.approx(v[:3] @ v[:3] + 0.5 * spin @ world @ spin, rel=1e-12)
+
+
+def test_what_hangs_on_a_free_body_moves_no_centre_of_mass() -> None:
+    model = floating()
+    model.body("arm", mass=0.5, inertia=[0.01, 0.02, 0.03], position=[0.3, 0, 0])
+    model.revolute("elbow", bodies=["drone", "arm"], point=[0.1, 0, 0], axis=[0, 1, 1])
+    dynamics, random = model.dynamics([*"xyzabc", "elbow"]), np.random.default_rng(6)
+    q, v = random.uniform(-1, 1, 7), random.uniform(-1, 1, 7)
+    tau = np.array([0, 0, 0, 0, 0, 0, 3.0])
+    a = dynamics.forward(q, v, tau)
+
+    # The momentum by differences along the motion.
+    def momentum(t: float) -> np.ndarray:
+        at, rate = q + t * v + t * t / 2 * a, v + t * a
+        return 2 * dynamics.velocity(at, rate, "drone")[3:] + 0.5 * dynamics.velocity(at, rate, "arm")[3:]
+
+    h = 1e-5
+    assert np.allclose((momentum(h) - momentum(-h)) / (2 * h), [0, 0, -2.5 * G], atol=1e-6)
+    assert np.allclose(dynamics.inverse(q, v, a), tau, atol=1e-9)
+
+
 @pytest.mark.parametrize("angle", [0.0, 0.4, -1.1])
 def test_loops_are_closed(angle: float) -> None:
     """The coupler moves on a circle of 1 m without turning: M = 3, and m g sin φ holds it."""
