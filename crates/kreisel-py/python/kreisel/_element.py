@@ -45,7 +45,7 @@ class Element(ABC):
     0.98
 
     It is a `[[force]]` of the model: `air.force` and `air.torque` are signals with arrows on the page, and `air.power` a
-    sensor. The method is called inside of Newton's iteration, with derivatives by differences, 26 calls of it at
+    sensor. The method is called inside of Newton's iteration, with derivatives by differences, 24 calls more at
     each: this is slow. It must give the same for the same state, must be smooth, and keeps nothing from call to call; a
     `[[state]]` of the model remembers. An exception ends the run and comes out of it.
     """

@@ -48,7 +48,8 @@ pub static PARTS: &[PartEntry] = &[PartEntry::new(
         "[[rolling]]\nname = 'wheel'\nbodies = ['ground', 'arm']\nshape = 'sphere'\nradius = 1\n\
          point = [0, 0, -1]\n"
     ),
-)];
+)
+.spatial()];
 
 /// Adds a rolling wheel.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
