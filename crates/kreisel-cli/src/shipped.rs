@@ -43,6 +43,7 @@ shipped! {
     "cam-beam"
     "cantilever-roll"
     "capsule-chain"
+    "car"
     "chain-revolute"
     "chain-spherical"
     "chaplygin-sleigh"

@@ -3,8 +3,10 @@
 //! [`IMPORTERS`] is the table of formats, one file each: an importer makes a [`Robot`] of a text, links in the
 //! world where every joint is at zero. `folder` writes it down, the same way for all. What is not taken over
 //! is listed, on top of the file and for the caller; what cannot be meant is a mistake with its line.
+//! [`to_urdf`] goes the other way.
 
 mod collada;
+mod export;
 mod folder;
 mod mesh;
 mod mjcf;
@@ -15,6 +17,7 @@ mod sdf;
 mod urdf;
 mod xml;
 
+pub use export::{Exported, to_urdf};
 pub use folder::Folder;
 pub use robot::Robot;
 

@@ -4,8 +4,10 @@
 
 mod common;
 
-use common::{read_as, refused_as};
-use kreisel_import::{Choices, Folder, import, import_text};
+use common::{model_as, read_as, refused_as};
+use kreisel::machine::shape::Geometry;
+use kreisel_import::{Choices, Folder, import, import_text, to_urdf};
+use std::path::Path;
 
 const MASS: &str = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial>";
 
@@ -141,4 +143,179 @@ fn what_is_not_taken_over_is_listed() {
     told(&pair("spherical", "<dynamics damping='1'/>"), "damping, friction and stiffness");
     let light = pair("fixed", "").replace("'b'><inertial><mass value='1'", "'b'><inertial><mass value='0'");
     told(&light, "the inertia of `b`");
+}
+
+/// The model of a text, written as URDF.
+fn exported(model: &str) -> Result<kreisel_import::Exported, String> {
+    let reader = kreisel::part::MachineReader::new();
+    let document = kreisel::model::Document::from_text("model.toml", model, &reader.kinds(), &[]);
+    let made = document.and_then(|document| {
+        let machine = reader.document(&document)?;
+        to_urdf("robot", &document, &machine)
+    });
+    made.map_err(|errors| errors.render(false))
+}
+
+/// Accelerations of some joints at some states.
+fn accelerations(model: &str, joints: &[&str]) -> Vec<f64> {
+    let names: Vec<String> = joints.iter().map(|&joint| joint.to_owned()).collect();
+    let led = kreisel::part::MachineReader::new().led_text("model.toml", model, Some(&names)).unwrap();
+    let dynamics = kreisel::run::Dynamics::new(led);
+    let mut at = dynamics.evaluator();
+    let numbers = |seed: usize, size: f64| -> Vec<f64> {
+        (0..joints.len()).map(|joint| size * ((3 * joint + 7 * seed) as f64).sin()).collect()
+    };
+    (0..4)
+        .flat_map(|seed| {
+            // Fingers stay within their 10 mm.
+            at.set_state(&numbers(seed, 0.009), &numbers(seed + 10, 2.0)).unwrap();
+            at.forward(&numbers(seed + 20, 5.0)).unwrap()
+        })
+        .collect()
+}
+
+fn assert_same(one: &[f64], other: &[f64]) {
+    let size = one.iter().fold(0.0_f64, |size, value| size.max(value.abs()));
+    for (a, b) in one.iter().zip(other) {
+        // Rounding of frames that are put together anew.
+        assert!((a - b).abs() < 1e-11 * size, "{a} {b}");
+    }
+}
+
+#[test]
+fn an_arm_goes_to_a_model_and_back_and_accelerates_the_same() {
+    let model = model_as("urdf", include_str!("../../../models/arm.urdf"));
+    let urdf = exported(&model).unwrap();
+    let again = model_as("urdf", &urdf.text);
+    let joints = ["turn", "shoulder", "elbow", "left"];
+    assert_same(&accelerations(&model, &joints), &accelerations(&again, &joints));
+    // Bounds, losses, the joint that follows, the tool and looks are there again.
+    for words in [
+        "lower = -1.2\nupper = 2\n",
+        "damping = 0.3",
+        "torque = 0.2",
+        "[\"right\", \"left\"]",
+        "name = \"tool\"",
+    ] {
+        assert!(again.contains(words), "{words}: {again}");
+    }
+    for kind in ["box", "cylinder", "sphere"] {
+        let count = |text: &str| text.matches(&format!("kind = \"{kind}\"")).count();
+        assert_eq!(count(&model), count(&again), "{kind}");
+    }
+    assert!(again.contains("name = \"base\"") && !again.contains("world"), "{again}");
+    assert!(urdf.left.iter().any(|left| left.contains("joint-force `shoulder_motor`")), "{:?}", urdf.left);
+}
+
+/// Bodies turned oddly, a joint whose first body is the far one, axes along which angles of URDF are singular.
+const ODD: &str = r#"
+[simulation]
+end-time = 1
+[[body]]
+name = "a"
+mass = 2
+inertia = [0.1, 0.2, 0.25, 0.01, -0.02, 0.03]
+position = [0.3, 0.1, 0.2]
+orientation = { axis = [1, 2, 3], angle = 1.1 }
+[[body]]
+name = "b"
+mass = 1
+inertia = [0.1, 0.12, 0.15]
+position = [0.9, 0.1, 0.4]
+orientation = { axis = [0, 1, 0], angle = "90 deg" }
+[[body]]
+name = "c"
+mass = 0.5
+inertia = [0.02, 0.03, 0.04]
+position = [1.2, 0.3, 0.4]
+[[revolute]]
+name = "one"
+bodies = ["ground", "a"]
+point = [0, 0, 0.1]
+axis = [1, 0, 0]
+[[revolute]]
+name = "two"
+bodies = ["b", "a"]
+point = [0.6, 0.1, 0.3]
+axis = [-1, 0.2, 0.3]
+[[prismatic]]
+name = "three"
+bodies = ["b", "c"]
+axis = [0, 1, 1]
+"#;
+
+#[test]
+fn joints_of_any_direction_and_order_of_bodies_come_back() {
+    let urdf = exported(ODD).unwrap();
+    let again = model_as("urdf", &urdf.text);
+    let joints = ["one", "two", "three"];
+    assert_same(&accelerations(ODD, &joints), &accelerations(&again, &joints));
+}
+
+#[test]
+fn surfaces_are_written_beside_and_stand_where_they_stood() {
+    let place = tempfile::tempdir().unwrap();
+    let corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]].map(|[x, y, z]| format!("v {x} {y} {z}\n"));
+    std::fs::write(place.path().join("t.obj"), corners.concat() + "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+        .unwrap();
+    let visual = "<visual><origin xyz='0 0 2'/><geometry><mesh filename='t.obj'/></geometry></visual></link>";
+    let path = place.path().join("r.urdf");
+    // On the second link, which moves.
+    std::fs::write(&path, pair("continuous", "").replace("</link>\n<joint", &format!("{visual}\n<joint")))
+        .unwrap();
+    let write = |folder: &str, surfaces: &[(String, Vec<u8>)], file: &str, text: &str| {
+        let folder = place.path().join(folder);
+        std::fs::create_dir_all(folder.join("meshes")).unwrap();
+        surfaces.iter().for_each(|(name, bytes)| std::fs::write(folder.join(name), bytes).unwrap());
+        std::fs::write(folder.join(file), text).unwrap();
+        folder.join(file)
+    };
+    let reader = kreisel::part::MachineReader::new();
+    let read = |path: &Path| {
+        let document = kreisel::model::Document::read(path, &reader.kinds(), &[]).unwrap();
+        let machine = reader.document(&document).unwrap();
+        (document, machine)
+    };
+    // Corners of the surface in the world.
+    let corners = |machine: &kreisel::machine::Machine| -> Vec<nalgebra::Vector3<f64>> {
+        let body = machine.frames().bodies().iter().find(|body| body.name == "b").unwrap();
+        let solid = &machine.look_of(body.node).unwrap().shapes[0].solid;
+        let Geometry::Mesh(triangles) = &solid.geometry else { panic!("a surface") };
+        let frame = body.pose.compose(&solid.frame);
+        triangles.iter().flatten().map(|corner| frame.transform_point(corner)).collect()
+    };
+    let first = import(&path, Choices::default()).unwrap();
+    let (document, machine) = read(&write("model", &first.surfaces, "r.toml", &first.model));
+    let urdf = to_urdf("r", &document, &machine).unwrap();
+    assert_eq!(urdf.surfaces.len(), 1);
+    let again = import(&write("urdf", &urdf.surfaces, "r.urdf", &urdf.text), Choices::default()).unwrap();
+    let (_, back) = read(&write("back", &again.surfaces, "r.toml", &again.model));
+    let [one, other] = [&machine, &back].map(corners);
+    assert_eq!(one.len(), 12);
+    assert!((one.iter().map(|corner| corner.z).fold(0.0, f64::max) - 3.0).abs() < 1e-6);
+    for (one, other) in one.iter().zip(&other) {
+        // Surfaces have numbers of 24 bits.
+        assert!((one - other).norm() < 1e-6, "{one} {other}");
+    }
+}
+
+#[test]
+fn what_urdf_cannot_say_is_refused_by_name_and_line() {
+    let cases = [
+        ("[[spherical]]\nname = 'odd'\nbodies = ['c', 'ground']\npoint = [1, 0, 0]", "`[[spherical]]`"),
+        (
+            "[[revolute]]\nname = 'odd'\nbodies = ['c', 'ground']\npoint = [1, 0, 0]",
+            "`three` must be a joint of a tree",
+        ),
+        ("[[force]]\nname = 'odd'\nbody = 'c'\nforce = [1, 0, 0]", "`[[force]]`"),
+        ("[[torsional-spring-damper]]\nname = 'odd'\njoint = 'one'\nstiffness = 3", "a spring"),
+        ("[[body]]\nname = 'odd'\nmass = 1\ninertia = [1, 1, 1]", "moves apart"),
+    ];
+    for (more, reason) in cases {
+        let message = exported(&format!("{ODD}{more}\n")).err().unwrap();
+        // Of a loop the joint is named that is the last one on the way around.
+        let line = if reason.contains("three") { "model.toml:31:" } else { "model.toml:35:" };
+        assert!(message.contains(reason) && message.contains(line), "{message}");
+        assert!(message.contains("`odd`") || reason.contains("three"), "{message}");
+    }
 }

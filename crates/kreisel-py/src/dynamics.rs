@@ -36,10 +36,11 @@ enum Asked {
     Velocity,
     BodyMass,
     Constraints,
+    Signals,
 }
 
 /// The questions by their words.
-const ASKED: [(&str, Asked); 10] = [
+const ASKED: [(&str, Asked); 11] = [
     ("mass", Asked::Mass),
     ("inverse", Asked::Inverse),
     ("forward", Asked::Forward),
@@ -50,6 +51,7 @@ const ASKED: [(&str, Asked); 10] = [
     ("velocity", Asked::Velocity),
     ("body-mass", Asked::BodyMass),
     ("constraints", Asked::Constraints),
+    ("signals", Asked::Signals),
 ];
 
 #[pymethods]
@@ -99,6 +101,13 @@ impl Dynamics {
     #[getter]
     fn bodies(&self) -> Vec<String> {
         self.dynamics.node_names()
+    }
+
+    /// Names and units of what the machine records.
+    #[getter]
+    fn signals(&self) -> Vec<(String, String)> {
+        let channels = self.dynamics.machine().signals().channels();
+        channels.into_iter().map(|channel| (channel.name, channel.unit)).collect()
     }
 
     /// Names and initial values of the inputs.
@@ -266,5 +275,6 @@ fn answer(
         }
         Asked::BodyMass => matrix(at.body_mass_matrix()),
         Asked::Constraints => matrix(at.constraint_jacobian()),
+        Asked::Signals => list(at.signals(third)?),
     })
 }

@@ -128,6 +128,54 @@ def test_a_pendulum_about_its_equilibrium_swings_as_its_modes_say() -> None:
     assert np.allclose(linear.B[2:, 0], np.linalg.inv(mass)[:, 1], rtol=1e-9)
 
 
+def test_outputs_of_the_linear_model_have_names_and_closed_forms() -> None:
+    model = double_pendulum()
+    model.sensor("tip", of="lower.tip", quantity="position")
+    model.sensor("jolt", of="lower.tip", quantity="acceleration")
+    dynamics, q = model.dynamics(), np.array([1.1, 0.4])
+    linear = dynamics.linear(q, outputs=["elbow.angle", "elbow.angle-rate", "tip.position", "jolt.acceleration.z"])
+    assert linear.outputs == ["elbow.angle", "elbow.angle-rate", *(f"tip.position.{axis}" for axis in "xyz"), "jolt.acceleration.z"]
+    a, b = q[0], q.sum()
+    # x = L1 cos a + L2 cos b and z = −L1 sin a − L2 sin b.
+    by_angles = np.array([[-L1 * np.sin(a) - L2 * np.sin(b), -L2 * np.sin(b)], [-L1 * np.cos(a) - L2 * np.cos(b), -L2 * np.cos(b)]])
+    assert np.allclose(linear.C[:2], [[0, 1, 0, 0], [0, 0, 0, 1]], atol=1e-9)
+    assert np.allclose(linear.C[[2, 4]], np.hstack([by_angles, np.zeros((2, 2))]), atol=1e-9)
+    assert np.allclose(linear.D[:5], 0, atol=1e-9)
+    # At rest the acceleration of the tip follows those of the angles, and so do forces.
+    assert np.allclose(linear.D[5], by_angles[1] @ linear.B[2:], rtol=1e-8, atol=1e-8)
+    with pytest.raises(KeyError, match=r"no signal `tip.positon`; near are"):
+        dynamics.linear(q, outputs=["tip.positon"])
+
+
+def test_outputs_do_not_jump_where_an_angle_is_counted_anew() -> None:
+    model = kreisel.Model("wheel").gravity(acceleration=[0, 0, 0])
+    model.body("wheel", mass=1, inertia=[2, 2, 2])
+    model.revolute("hinge", bodies=["ground", "wheel"], point=[0, 0, 0], axis=[0, 0, 1])
+    assert np.allclose(model.dynamics().linear([np.pi], outputs=["hinge.angle"]).C, [[1, 0]], atol=1e-9)
+
+
+def test_the_linear_model_about_the_equilibrium_has_the_eigenvalues_of_the_matrices_of_modes() -> None:
+    model = double_pendulum()
+    model.torsional_spring_damper("spring", joint="elbow", stiffness=3, damping=0.2)
+    linear = model.dynamics().linear("static", outputs=["shoulder.angle"])
+    assert np.abs(linear.offset).max() < 1e-8
+    matrices = model.modes(about="static").matrices
+    # Free motions: those that leave the joints as they are.
+    _, sizes, rows = np.linalg.svd(matrices["gradient"])
+    free = rows[np.count_nonzero(sizes > 1e-10 * sizes[0]):].T
+    mass, damping, stiffness = (free.T @ matrices[name] @ free for name in ("mass", "damping", "stiffness"))
+    n = len(mass)
+    system = np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(mass, stiffness), -np.linalg.solve(mass, damping)]])
+    assert np.allclose(np.sort_complex(np.linalg.eigvals(linear.A)), np.sort_complex(np.linalg.eigvals(system)), rtol=1e-6, atol=1e-7)
+    # A step of 1e-5 rad and the equilibrium, found to 1e-8 or better.
+    moved = model.dynamics()
+    moved.set_inputs({"motor": 1.0})
+    with pytest.raises(kreisel.ArgumentError, match="inputs of the model"):
+        moved.linear("static")
+    with pytest.raises(kreisel.ArgumentError, match="static"):
+        moved.linear("rest")
+
+
 def driven_wheel(torque: str, **inputs: float) -> kreisel.Model:
     """A wheel of 2 kg m² about z without gravity, with a torque that follows from inputs."""
     model = kreisel.Model("wheel").gravity(acceleration=[0, 0, 0])
@@ -177,6 +225,60 @@ def four_bar() -> kreisel.Model:
                                 ("c", ["left", "coupler"], [0, 0, 1]), ("d", ["right", "coupler"], [2, 0, 1])):
         model.revolute(name, bodies=bodies, point=point, axis=[0, 1, 0])
     return model
+
+
+def floating() -> kreisel.Model:
+    """A free body with an arm on a hinge, by three slides and three hinges with massless bodies."""
+    model, axes, last = kreisel.Model("drone"), np.eye(3), "ground"
+    for place, kind in enumerate(["prismatic"] * 3 + ["revolute"] * 3):
+        body = "drone" if place == 5 else f"frame-{place}"
+        if place < 5:
+            model.body(body, massless=True, position=[0, 0, 0])
+        point = {"point": [0, 0, 0]} if kind == "revolute" else {}
+        getattr(model, kind)("xyzabc"[place], bodies=[last, body], axis=list(axes[place % 3]), **point)
+        last = body
+    model.body("drone", mass=2, inertia=[0.1, 0.2, 0.3], position=[0, 0, 0])
+    return model
+
+
+def test_a_free_body_by_slides_and_hinges_obeys_newton_and_euler() -> None:
+    dynamics = floating().dynamics([*"xyzabc"])
+    assert dynamics.coordinates == [*(f"{name}.displacement" for name in "xyz"), *(f"{name}.angle" for name in "abc")]
+    inertia, random = np.diag([0.1, 0.2, 0.3]), np.random.default_rng(5)
+    for _ in range(5):
+        q, v = random.uniform(-1, 1, 6), random.uniform(-2, 2, 6)
+        a = dynamics.forward(q, v)
+        # Free fall of the centre, whatever the angles do.
+        assert np.allclose(a[:3], [0, 0, -G], atol=1e-9)
+        # α = J a + J̇ v, with differences along the motion: 1e-5 s squared, and rounding.
+        h = 1e-5
+        jacobian, ahead, behind = (dynamics.jacobian(q + t * v, "drone")[:3] for t in (0, h, -h))
+        spin, alpha = jacobian @ v, jacobian @ a + (ahead - behind) @ v / (2 * h)
+        w, *u = dynamics.pose(q, "drone")[3:]
+        x, y, z = u
+        turn = np.eye(3) + 2 * w * np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) + 2 * (np.outer(u, u) - np.dot(u, u) * np.eye(3))
+        world = turn @ inertia @ turn.T
+        assert np.allclose(world @ alpha + np.cross(spin, world @ spin), 0, atol=1e-7)
+        assert dynamics.kinetic_energy(q, v) == pytest.approx(v[:3] @ v[:3] + 0.5 * spin @ world @ spin, rel=1e-12)
+
+
+def test_what_hangs_on_a_free_body_moves_no_centre_of_mass() -> None:
+    model = floating()
+    model.body("arm", mass=0.5, inertia=[0.01, 0.02, 0.03], position=[0.3, 0, 0])
+    model.revolute("elbow", bodies=["drone", "arm"], point=[0.1, 0, 0], axis=[0, 1, 1])
+    dynamics, random = model.dynamics([*"xyzabc", "elbow"]), np.random.default_rng(6)
+    q, v = random.uniform(-1, 1, 7), random.uniform(-1, 1, 7)
+    tau = np.array([0, 0, 0, 0, 0, 0, 3.0])
+    a = dynamics.forward(q, v, tau)
+
+    # The momentum by differences along the motion.
+    def momentum(t: float) -> np.ndarray:
+        at, rate = q + t * v + t * t / 2 * a, v + t * a
+        return 2 * dynamics.velocity(at, rate, "drone")[3:] + 0.5 * dynamics.velocity(at, rate, "arm")[3:]
+
+    h = 1e-5
+    assert np.allclose((momentum(h) - momentum(-h)) / (2 * h), [0, 0, -2.5 * G], atol=1e-6)
+    assert np.allclose(dynamics.inverse(q, v, a), tau, atol=1e-9)
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.4, -1.1])

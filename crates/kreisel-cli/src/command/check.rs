@@ -191,11 +191,12 @@ fn joint_lines(machine: &Machine, mobility: &Mobility) -> Vec<JointLine> {
     let system = machine.system();
     (0..system.joint_count())
         .map(|index| {
-            let kind = machine.frames().joint_at(index).map_or("drive or coupling", |it| it.kind);
+            let name = system.joint_name(index);
+            let kind = machine.frames().joint_kind_at(index, name).unwrap_or("drive or coupling");
             let implied =
                 mobility.implied.iter().find(|(joint, _)| *joint == index).map_or(0, |(_, count)| *count);
             JointLine {
-                name: system.joint_name(index).to_owned(),
+                name: name.to_owned(),
                 kind: kind.to_owned(),
                 equations: system.joint_equation_count(index),
                 implied,

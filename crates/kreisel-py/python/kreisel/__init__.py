@@ -26,6 +26,7 @@ Run it. Signals are NumPy arrays; in Jupyter a result shows the moving machine.
 - `model.dynamics(…)` gives mass matrix, inverse and forward dynamics, Jacobians and energies at any state.
 - `kreisel.sweep(model, …)` runs it many times with other parameters, on all cores or on a cluster; `kreisel.minimize(model, …)`
   looks for the parameters for which a measure is least.
+- `model.add(…)` adds parts of a kind that is a class in Python, an `Element`.
 - `model.function(…)` brings forces written in Python (slow; an expression of the model is fast).
 
 Errors are exceptions under `kreisel.Error`, with the text that the command `kreisel` prints.
@@ -34,6 +35,7 @@ Errors are exceptions under `kreisel.Error`, with the text that the command `kre
 from __future__ import annotations
 
 from ._dynamics import Dynamics, LinearModel
+from ._element import Element
 from ._errors import (
     ArgumentError,
     ClosedError,
@@ -67,6 +69,7 @@ __all__ = [
     "ClosedError",
     "ClusterError",
     "Dynamics",
+    "Element",
     "Error",
     "InternalError",
     "Interrupted",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -285,38 +286,86 @@ class Dynamics:
                 damping *= 10
         return q, float(np.abs(missed).max())
 
-    def linear(self, q: ArrayLike, step: float = 1e-5) -> LinearModel:
-        """The machine about a state at rest, as ẋ = A x + B u with x the changes of coordinates and rates.
+    def linear(self, q: ArrayLike | Literal["static"], step: float = 1e-5, outputs: Sequence[str] = ()) -> LinearModel:
+        """The machine about a state at rest, as ẋ = A x + B u and y = C x + D u with x the changes of coordinates and rates.
 
-        u are changes of `inputs`, then forces and torques on the coordinates. Accelerations at the state itself, if the inputs
-        do not hold the machine there, are `offset`. The derivatives are central differences of forward dynamics over `step`,
-        for inputs times their size where that is above one.
+        u are changes of `inputs`, then forces and torques on the coordinates; y are changes of `outputs`, signals that the
+        model records: `"hinge.angle"`, `"tip.position.x"`, or `"tip.position"` for its components. Accelerations at the state
+        itself, if the inputs do not hold the machine there, are `offset`. With `q="static"` the state is the equilibrium that
+        `Model.static` finds. The derivatives are central differences over `step`, for inputs times their size where that is
+        above one.
         """
-        q0 = np.asarray(q, dtype=np.float64)
+        names, turning = self._outputs([outputs] if isinstance(outputs, str) else outputs)
+        if isinstance(q, str) and q != "static":
+            raise ArgumentError(f"a state is coordinates, or `static`, not `{q}`")
+        q0 = self._rest() if isinstance(q, str) else np.asarray(q, dtype=np.float64)
         if q0.ndim != 1:
             raise ArgumentError("a machine is linearised about one state at a time")
         n = len(q0)
         rest, unit = np.zeros(n), step * np.eye(n)
-        positions = np.vstack([q0 + unit, q0 - unit])
-        by_position = self.forward(positions, rest)
-        by_rate = self.forward(q0, np.vstack([unit, -unit]))
-        state = np.zeros((2 * n, 2 * n))
+
+        def slopes(above: Array, below: Array, width: float) -> tuple[Array, Array]:
+            """Derivatives of accelerations and of outputs, a column for each row of what was asked."""
+            change = np.atleast_2d(above - below)
+            outer = change[:, n:]
+            # An angle is within half a turn, and does not turn by that over a step.
+            outer = outer - np.where(turning, 2 * np.pi * np.round(outer / (2 * np.pi)), 0.0)
+            return (change[:, :n] / (2 * width)).T, (outer / (2 * width)).T
+
+        def asked(q: Array, v: Array, tau: Array | None = None, inputs: Mapping[str, float] | None = None) -> Array:
+            found = self._ask("forward", q, v, tau, inputs=inputs)
+            if not names:
+                return found
+            shown = self._ask("signals", q, v, tau, inputs=inputs)[..., [place for place, _ in names]]
+            return np.concatenate([found, shown], axis=-1)
+
+        state, control = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, len(self._inputs) + n))
+        output, through = np.zeros((len(names), 2 * n)), np.zeros((len(names), len(self._inputs) + n))
         state[:n, n:] = np.eye(n)
-        state[n:, :n] = ((by_position[:n] - by_position[n:]) / (2 * step)).T
-        state[n:, n:] = ((by_rate[:n] - by_rate[n:]) / (2 * step)).T
-        columns, kept = [], dict(self._inputs)
-        for name, value in kept.items():
-            change = step * max(abs(value), 1.0)
-            above, below = (self._ask("forward", q0, rest, inputs={**kept, name: end}) for end in (value + change, value - change))
-            columns.append((above - below) / (2 * change))
-        mass = np.linalg.inv(self.mass_matrix(q0))
-        control = np.zeros((2 * n, len(columns) + n))
-        for column, slope in enumerate(columns):
-            control[n:, column] = slope
-        control[n:, len(columns):] = mass
-        names = list(kept) + [f"{name}.force" for name in self.coordinates]
+        many = np.vstack([q0 + unit, q0 - unit])
+        moved = asked(many, np.zeros_like(many))
+        state[n:, :n], output[:, :n] = slopes(moved[:n], moved[n:], step)
+        many = np.vstack([unit, -unit])
+        moved = asked(np.broadcast_to(q0, many.shape), many)
+        state[n:, n:], output[:, n:] = slopes(moved[:n], moved[n:], step)
+        kept = dict(self._inputs)
+        for column, (name, value) in enumerate(kept.items()):
+            width = step * max(abs(value), 1.0)
+            above, below = (asked(q0, rest, inputs={**kept, name: end}) for end in (value + width, value - width))
+            by_acceleration, by_output = slopes(above, below, width)
+            control[n:, column], through[:, column] = by_acceleration[:, 0], by_output[:, 0]
+        control[n:, len(kept):] = np.linalg.inv(self.mass_matrix(q0))
+        if names:
+            # Forces count in proportion, whatever their size.
+            many = np.vstack([np.eye(n), -np.eye(n)])
+            moved = asked(np.broadcast_to(q0, many.shape), np.zeros_like(many), many)
+            through[:, len(kept):] = slopes(moved[:n], moved[n:], 1.0)[1]
+        inputs = list(kept) + [f"{name}.force" for name in self.coordinates]
         states = self.coordinates + [f"{name}-rate" for name in self.coordinates]
-        return LinearModel(state, control, states, names, self.forward(q0, rest))
+        return LinearModel(state, control, states, inputs, self.forward(q0, rest), output, through, [name for _, name in names])
+
+    def _outputs(self, outputs: Sequence[str]) -> tuple[list[tuple[int, str]], NDArray[np.bool_]]:
+        """Place and name of each signal that is meant, and which of them are angles."""
+        signals = self._dynamics.signals
+        found: list[tuple[int, str]] = []
+        for wanted in outputs:
+            meant = [(place, name) for place, (name, _) in enumerate(signals) if name == wanted or name.startswith(f"{wanted}.")]
+            if not meant:
+                near = difflib.get_close_matches(wanted, [name for name, _ in signals], 3)
+                hint = f"; near are {', '.join(f'`{name}`' for name in near)}" if near else ""
+                raise KeyError(f"the model records no signal `{wanted}`{hint}")
+            found += meant
+        return found, np.array([signals[place][1] == "rad" for place, _ in found], dtype=bool)
+
+    def _rest(self) -> Array:
+        """The coordinates at the equilibrium of the model."""
+        if self._inputs != dict(self._dynamics.inputs):
+            raise ArgumentError("the equilibrium is that of the inputs of the model, and here they have other values")
+        result = self.model.static()
+        missing = [name for name in self.coordinates if name not in result]
+        if missing:
+            raise ArgumentError(f"the equilibrium is read from the signals of the coordinates: let a sensor record `{missing[0]}`")
+        return np.array([result[name][-1] for name in self.coordinates])
 
 
 def _turn(to: Array, start: Array) -> Array:
@@ -333,7 +382,7 @@ def _turn(to: Array, start: Array) -> Array:
 
 @dataclass(frozen=True)
 class LinearModel:
-    """A machine about a state, ẋ = A x + B u + (0, offset)."""
+    """A machine about a state, ẋ = A x + B u + (0, offset) and y = C x + D u."""
 
     A: Array
     """Changes of coordinates and rates by themselves."""
@@ -345,3 +394,9 @@ class LinearModel:
     """Names of the columns of B."""
     offset: Array
     """Accelerations of the coordinates at the state; zero at an equilibrium."""
+    C: Array
+    """Outputs by coordinates and rates."""
+    D: Array
+    """And by inputs, then by forces on the coordinates: of accelerations and reactions."""
+    outputs: list[str]
+    """Names of the rows of C and D."""

@@ -14,6 +14,7 @@ from typing import Any, Literal, SupportsIndex
 
 from . import _kreisel, _toml
 from ._dynamics import Dynamics
+from ._element import Element
 from ._errors import ArgumentError, Interrupted, ModelError, ModelWarning, StaticsError, StepError, writing
 from ._parts import Number, Numbers, Parts
 from ._result import Modes, Result, StaticResult
@@ -160,6 +161,13 @@ class Model(Parts):
         names = [arguments] if isinstance(arguments, str) else list(arguments)
         self._add("function", False, {"name": name, "arguments": names})
         self._functions[name] = (function, slopes)
+        return self
+
+    def add(self, element: Element) -> Model:
+        """Adds a part of a kind that is written in Python: see `Element`."""
+        if not isinstance(element, Element):
+            raise ArgumentError(f"what is added must be a `kreisel.Element`, not {type(element).__name__}")
+        element._add_to(self)
         return self
 
     def with_parameters(self, values: Mapping[str, Number] | None = None, /, **more: Number) -> Model:

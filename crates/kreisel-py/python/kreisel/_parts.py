@@ -64,6 +64,7 @@ class Parts:
         mass_scale: Number | None = None,
         stiffness_scale: Number | None = None,
         group: Literal["se3", "so3xr3"] | None = None,
+        planar: Literal["xy", "xz", "yz"] | None = None,
         off_at_start: Sequence[str] | None = None,
         default_sensors: bool | None = None,
         start: Literal["given", "static"] | None = None,
@@ -104,6 +105,7 @@ class Parts:
         - `mass_scale` [kg]: m of the scaling k + m/h² of forces in Newton's iteration; the mean mass of the bodies if left out; 0 for a scaling by k alone.
         - `stiffness_scale` [N/m]: k of the scaling k + m/h² of forces in Newton's iteration; the mean stiffness at the start if left out.
         - `group`: Lie group of bodies that do not name their own. Default: `"se3"`.
+        - `planar`: Plane of the world that all bodies stay parallel to, for machines that are flat. Joints keep what moves in the plane and no more, so that a linkage on hinges has no redundant equations: hinges stand across the plane, slides lie in it, and parts of machines in space are refused. What acts across the plane is held by it, as a table holds a weight, and shows in no joint.
         - `off_at_start`: Forces, springs, joints, drives and locks that are switched off when the run starts; events switch them on.
         - `default_sensors`: Whether positions, joint coordinates, reactions, energies and residuals are recorded beside the sensors of the model. Default: `true`.
         - `start`: Where the run starts: at the positions of the model, or (`static`) at the equilibrium under the loads at `start-time`. Default: `"given"`.
@@ -143,6 +145,7 @@ class Parts:
             "mass-scale": mass_scale,
             "stiffness-scale": stiffness_scale,
             "group": group,
+            "planar": planar,
             "off-at-start": off_at_start,
             "default-sensors": default_sensors,
             "start": start,
@@ -945,7 +948,7 @@ class Parts:
         repeat: int | str | None = None,
         when: Number | None = None,
     ) -> Model:
-        """A thin disc or a sphere of the second body rolls without slipping on a plane of the first, and never leaves it. The force is that of the plane on the wheel, the torque is taken about the wheel's centre.
+        """A thin disc or a sphere of the second body rolls without slipping on a plane of the first, and never leaves it. The force is that of the plane on the wheel, the torque is taken about the wheel's centre. `contact-point` is where it touches, in the world.
 
         - `bodies`: The two bodies, or their markers (`crank.pin`), or `ground`; coordinates are those of the second relative to the first, the reaction is what acts on the second.
         - `radius` [m]: Radius of the wheel about its centre: the second body's marker, or its centre of mass.

@@ -58,6 +58,12 @@ impl Rolling {
         Self { nodes, pair, wheel, radius }
     }
 
+    /// Where it touches, in axes of the plane's frame.
+    pub fn contact_point(&self, at: &Motion) -> Vector3 {
+        let relative = self.pair.relative(at);
+        relative.displacement + self.contact(&relative).arm
+    }
+
     fn contact(&self, relative: &Relative) -> RollingContact {
         let (axis, up): (Vector3, Vector3) = (relative.rotation.column(2).into(), Vector3::z());
         if self.wheel == Wheel::Sphere {

@@ -107,6 +107,11 @@ impl Appearance {
 }
 
 impl Machine {
+    /// How a body is drawn.
+    pub fn look_of(&self, node: NodeId) -> Option<&BodyLook> {
+        self.registries.appearance.body(node)
+    }
+
     /// What there is to be seen: nodes, shapes, joints, springs and arrows.
     pub fn scene(&self) -> Scene {
         let names = (0..self.system.node_count()).map(|node| self.system.node_name(NodeId(node)).to_owned());

@@ -58,6 +58,8 @@ pub struct PartEntry {
     pub add: &'static (dyn Fn(&Part, &mut MachineBuilder) -> Result<(), ModelErrors> + Sync),
     /// Whether it may use parameters that events set: it pushes with finite forces, or gives rates of states.
     pub changeable: bool,
+    /// Whether it moves, holds or pushes in all directions, so that it has no place in a machine that stays in a plane.
+    pub spatial: bool,
     /// The smallest model with such a part.
     pub sample: &'static str,
 }
@@ -69,13 +71,29 @@ impl PartEntry {
         add: &'static (dyn Fn(&Part, &mut MachineBuilder) -> Result<(), ModelErrors> + Sync),
         sample: &'static str,
     ) -> Self {
-        Self { kind, add, changeable: false, sample }
+        Self { kind, add, changeable: false, spatial: false, sample }
     }
 
     /// The same, and it may use parameters that events set.
     #[must_use]
     pub const fn changeable(self) -> Self {
         Self { changeable: true, ..self }
+    }
+
+    /// The same, of machines in space only.
+    #[must_use]
+    pub const fn spatial(self) -> Self {
+        Self { spatial: true, ..self }
+    }
+
+    /// Refuses a part of machines in space in one that stays in a plane.
+    fn refuse_in_plane(&self, part: &Part, settings: &RunSettings) -> Result<(), ModelErrors> {
+        let Some(plane) = settings.plane().filter(|_| self.spatial) else { return Ok(()) };
+        let error = PartReader::new(part)?.unsuitable_part(
+            &format!("a part that stays in the plane {}", plane.word()),
+            "one of machines in space",
+        );
+        Err(error.with_hint("without `planar` in `[simulation]` the machine moves in space").into())
     }
 }
 
@@ -147,7 +165,8 @@ impl MachineBuilder {
                 if wrong.iter().any(|known| known.is_repetition_of(part)) {
                     continue;
                 }
-                if let Err(found) = (entry.add)(part, &mut builder) {
+                let fits = entry.refuse_in_plane(part, &builder.settings);
+                if let Err(found) = fits.and_then(|()| (entry.add)(part, &mut builder)) {
                     wrong.push(part);
                     errors.keep::<()>(Err(builder.registries.signals.about_inputs(found)));
                 }

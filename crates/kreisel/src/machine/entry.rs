@@ -66,7 +66,7 @@ pub struct JointEntry {
     /// Free coordinates that can be measured, driven and coupled: name and coordinate.
     pub coordinates: &'static [(&'static str, Coordinate)],
     /// How friction follows from what it transmits, if it does.
-    pub friction: Option<&'static FrictionForm>,
+    pub friction: Option<FrictionForm>,
     /// How its displacement follows its angle, if it is a screw.
     pub thread: Option<Thread>,
     /// Whether it is a drive.
@@ -154,6 +154,15 @@ pub struct FrictionForm {
     pub forces: Range<usize>,
     /// Multipliers that are moments.
     pub moments: Range<usize>,
+}
+
+impl FrictionForm {
+    /// The same where some of the rows of the joint are left.
+    pub(crate) fn of_rows_left<T>(&self, rows: &[T], is_left: impl Fn(&T) -> bool) -> Self {
+        let left = |before: usize| rows[..before].iter().filter(|row| is_left(row)).count();
+        let range = |range: &Range<usize>| left(range.start)..left(range.end);
+        Self { motion: self.motion, forces: range(&self.forces), moments: range(&self.moments) }
+    }
 }
 
 /// A number that is set from outside while a machine runs.

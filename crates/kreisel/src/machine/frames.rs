@@ -185,6 +185,12 @@ impl Frames {
         self.joints().iter().find(|joint| joint.index == index)
     }
 
+    /// The word for a joint of the system by its index and name. What has the name of a body holds that in its plane.
+    pub fn joint_kind_at(&self, index: usize, name: &str) -> Option<&'static str> {
+        let kind = self.joint_at(index).map(|joint| joint.kind);
+        kind.or_else(|| self.has_body(name).then_some("plane of"))
+    }
+
     /// The beam and the word for the section that a name such as `beam.at-0.5` means.
     pub fn beam_section<'n>(&self, name: &'n str) -> Option<(&BeamEntry, &'n str)> {
         let (beam, section) = name.split_once('.')?;

@@ -56,8 +56,8 @@ pub use prescribed::Prescribed;
 pub use refusal::Refusal;
 pub use sensor::SignalId;
 pub use settings::{
-    AccuracyOf, BodyGroup, Flag, Given, RunPlan, RunSettings, SETTINGS, Setting, SettingTexts, SettingsError,
-    StartFrom, StepSize,
+    AccuracyOf, BodyGroup, Flag, Given, Plane, RunPlan, RunSettings, SETTINGS, Setting, SettingTexts,
+    SettingsError, StartFrom, StepSize,
 };
 pub use signal::{Collected, SignalCollector};
 pub use signals::{MachineSignals, Rank};

@@ -97,7 +97,8 @@ pub static PARTS: &[PartEntry] = &[PartEntry::new(
         "[[beam]]\nname = 'rod'\nfrom = [0, 1, 0]\nto = [1, 1, 0]\nelements = 2\n\
          section = { shape = 'circle', radius = 0.1, youngs-modulus = 1e6, poisson-ratio = 0.3, density = 1000 }\n"
     ),
-)];
+)
+.spatial()];
 
 /// Most elements of a beam.
 const MAX_ELEMENTS: u32 = 100_000;

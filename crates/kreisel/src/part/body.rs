@@ -11,6 +11,7 @@ use crate::model::{
     Dimension, Key, ModelError, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference,
     ValueKind, name,
 };
+use crate::part::plane;
 use crate::part::shape::{self, Weight};
 use crate::system::Stated;
 
@@ -95,6 +96,8 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let node = builder.add_body(entry, twist);
     builder.add_element(name, Body::new(node, mass, inertia, builder.gravity()));
     builder.set_stated(node, stated(&reader));
+    let velocities = [angular, linear].map(|velocity| pose.transform_vector(&velocity));
+    plane::hold(&reader, builder, (name, node), (group, pose), velocities)?;
     show(builder, node, look);
     if reader.boolean("fixed")? {
         builder.fix(node);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::joint::warn_of_misfit;
 use super::joint_coordinate::{CoordinateChoice, joint_coordinate};
+use crate::integrate::Words;
 use crate::joint::{CoordinateJoint, Guide, GuidedBody, Joint, Row, TimeLaw, Turn};
 use crate::kinematics::{Coordinate, NodeId};
 use crate::lie::{Pose, Vector3};
@@ -67,6 +68,13 @@ pub static PARTS: &[PartEntry] =
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
     let driven: Vec<&str> = DRIVEN.iter().copied().filter(|key| reader.has(key)).collect();
+    if let (Some(plane), Some(key)) = (builder.settings().plane(), driven.iter().find(|key| **key != "joint"))
+    {
+        let found = "what is led in space";
+        let error =
+            reader.unsuitable(key, &format!("a joint of the machine in the plane {}", plane.word()), found);
+        return Err(error.with_hint("drive a `joint`, such as a slide to the ground").into());
+    }
     match driven.as_slice() {
         ["joint"] => drive_joint(&reader, part, builder)?,
         ["point"] => drive_point(&reader, part, builder)?,

@@ -1,5 +1,6 @@
 //! `[[force]]`: a force and a torque on a body.
 
+use super::plane;
 use crate::element::{Axes, MarkerForce, Quantity};
 use crate::lie::{Pose, UnitQuaternion};
 use crate::machine::sensor::{AppliedPower, AppliedWrench, SensorFrame, WrenchPart};
@@ -63,6 +64,11 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let torque = components(&mut collector, torque)?;
     let force = components(&mut collector, force)?;
     let used = collector.finish();
+    let turned = match axes {
+        Axes::World => placement(&reader).rotation,
+        Axes::Marker => attachment.body.rotation * marker.rotation,
+    };
+    plane::refuse_across(&reader, builder, turned, [&torque, &force])?;
     let ([a, b, c], [d, e, f]) = (torque, force);
     let element = MarkerForce::new(used.nodes, marker, axes, [a, b, c, d, e, f], used.signals)
         .with_inputs(used.initial)

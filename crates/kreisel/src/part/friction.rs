@@ -165,7 +165,7 @@ fn add_by_reaction(
     builder: &mut MachineBuilder,
 ) -> Result<(), ModelErrors> {
     let joint = builder.frames().joint(&reader.reference("joint")?)?.clone();
-    let Some(FrictionForm { motion, forces, moments }) = joint.friction else {
+    let Some(FrictionForm { motion, forces, moments }) = &joint.friction else {
         let found = format!("a {} joint", joint.kind);
         let error = reader.unsuitable("joint", "a prismatic, revolute or spherical joint", found);
         return Err(error.with_hint("give a `force` or a `torque` instead").into());

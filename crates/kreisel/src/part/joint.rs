@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use nalgebra::Rotation3;
 
+use super::plane::{self, Stance};
 use crate::dae::{Note, NoteKind};
 use crate::element::SlidingMotion;
 use crate::joint::{CoordinateJoint, Joint, Row, RowValues, Rows, lower_pair};
@@ -94,6 +95,8 @@ pub struct JointKind {
     pub holds_rotation: bool,
     /// How friction follows from what it transmits.
     pub friction: Option<FrictionForm>,
+    /// How it may stand in a machine that stays in a plane.
+    pub stance: Stance,
     /// Its equations between frames that stand like this at the initial configuration.
     pub rows: fn(&PartReader, &Relative) -> Result<Vec<Row>, ModelErrors>,
     /// The smallest model with such a joint.
@@ -122,6 +125,7 @@ pub const JOINTS: &[JointKind] = &[
         coordinates: &[],
         holds_rotation: true,
         friction: None,
+        stance: Stance::Free,
         rows: |_, _| Ok(lower_pair::fixed()),
         sample: on_body!("[[fixed]]\nname = 'joint'\nbodies = ['ground', 'arm']\n"),
     },
@@ -134,6 +138,7 @@ pub const JOINTS: &[JointKind] = &[
         coordinates: &[("angle", Angle)],
         holds_rotation: true,
         friction: Some(FrictionForm { motion: SlidingMotion::Along(Angle), forces: 0..3, moments: 3..5 }),
+        stance: Stance::Across,
         rows: |_, _| Ok(lower_pair::revolute()),
         sample: on_body!("[[revolute]]\nname = 'joint'\nbodies = ['ground', 'arm']\npoint = [0, 0, 0]\n"),
     },
@@ -150,6 +155,7 @@ pub const JOINTS: &[JointKind] = &[
             forces: 0..2,
             moments: 2..5,
         }),
+        stance: Stance::Along,
         rows: |_, _| Ok(lower_pair::prismatic()),
         sample: on_body!("[[prismatic]]\nname = 'joint'\nbodies = ['ground', 'arm']\n"),
     },
@@ -162,6 +168,7 @@ pub const JOINTS: &[JointKind] = &[
         coordinates: &[("angle", Angle), ("displacement", Translation(2))],
         holds_rotation: true,
         friction: None,
+        stance: Stance::Either,
         rows: |_, _| Ok(lower_pair::cylindrical()),
         sample: on_body!("[[cylindrical]]\nname = 'joint'\nbodies = ['ground', 'arm']\npoint = [0, 0, 0]\n"),
     },
@@ -170,6 +177,7 @@ pub const JOINTS: &[JointKind] = &[
         coordinates: &[],
         holds_rotation: false,
         friction: Some(FrictionForm { motion: SlidingMotion::AllAround, forces: 0..3, moments: 0..0 }),
+        stance: Stance::Free,
         rows: |_, _| Ok(lower_pair::spherical()),
         sample: on_body!("[[spherical]]\nname = 'joint'\nbodies = ['ground', 'arm']\npoint = [0, 0, 0]\n"),
     },
@@ -191,6 +199,7 @@ pub const JOINTS: &[JointKind] = &[
         coordinates: &[("first-angle", UniversalAngle(0)), ("second-angle", UniversalAngle(1))],
         holds_rotation: true,
         friction: None,
+        stance: Stance::InSpace,
         rows: |_, _| Ok(lower_pair::universal()),
         sample: on_body!("[[universal]]\nname = 'joint'\nbodies = ['ground', 'arm']\npoint = [0, 0, 0]\n"),
     },
@@ -203,6 +212,7 @@ pub const JOINTS: &[JointKind] = &[
         coordinates: &[("x", Translation(0)), ("y", Translation(1)), ("angle", Angle)],
         holds_rotation: true,
         friction: None,
+        stance: Stance::InSpace,
         rows: |_, _| Ok(lower_pair::planar()),
         sample: on_body!("[[planar]]\nname = 'joint'\nbodies = ['ground', 'arm']\n"),
     },
@@ -215,6 +225,7 @@ pub const JOINTS: &[JointKind] = &[
         coordinates: &[("angle", Angle), ("displacement", Translation(2))],
         holds_rotation: true,
         friction: None,
+        stance: Stance::InSpace,
         rows: screw_rows,
         sample: on_body!(
             "[[screw]]\nname = 'joint'\nbodies = ['ground', 'arm']\npoint = [0, 0, 0]\nlead = 0.1\n"
@@ -229,6 +240,7 @@ pub const JOINTS: &[JointKind] = &[
         coordinates: &[("length", Distance)],
         holds_rotation: false,
         friction: None,
+        stance: Stance::Whole,
         rows: distance_rows,
         sample: on_body!("[[distance]]\nname = 'joint'\nbodies = ['ground', 'arm']\n"),
     },
@@ -241,6 +253,7 @@ pub const JOINTS: &[JointKind] = &[
         coordinates: &[("displacement", Translation(2))],
         holds_rotation: false,
         friction: None,
+        stance: Stance::Either,
         rows: |_, _| Ok(lower_pair::point_on_line()),
         sample: on_body!(
             "[[point-on-line]]\nname = 'joint'\nbodies = ['ground', 'arm']\npoint = [1, 0, 0]\n"
@@ -255,6 +268,7 @@ pub const JOINTS: &[JointKind] = &[
         coordinates: &[("x", Translation(0)), ("y", Translation(1))],
         holds_rotation: false,
         friction: None,
+        stance: Stance::Along,
         rows: |_, _| Ok(lower_pair::point_on_plane()),
         sample: on_body!(
             "[[point-on-plane]]\nname = 'joint'\nbodies = ['ground', 'arm']\npoint = [1, 0, 0]\n"
@@ -335,12 +349,20 @@ pub fn add(kind: &'static JointKind, part: &Part, builder: &mut MachineBuilder) 
     {
         builder.prescribe(&reader, "length", Prescribed::Length, &law)?;
     }
-    let initial = initial_relative(sides.map(|side| side.body), offsets);
-    let mut joint = CoordinateJoint::between(nodes, offsets, (kind.rows)(&reader, &initial)?);
+    let bodies = sides.map(|side| side.body);
+    let initial = initial_relative(bodies, offsets);
+    let mut rows = (kind.rows)(&reader, &initial)?;
+    let mut friction = kind.friction.clone();
+    let mut frames = offsets;
+    if let Some(flat) = plane::flat(&reader, builder, kind.stance, bodies, offsets)? {
+        friction = friction.map(|form| form.of_rows_left(&rows, |row| flat.keeps(row)));
+        rows.retain(|row| flat.keeps(row));
+        frames = flat.offsets;
+    }
+    let mut joint = CoordinateJoint::between(nodes, frames, rows);
     builder.share_rows(&mut joint);
     warn_of_misfit(builder, part.name(), &joint);
     let entry = JointEntry::new(part, nodes, offsets);
-    let friction = kind.friction.as_ref();
     let drawn = [Angle, Translation(2)].map(|coordinate| coordinate.value(&initial, 0.0));
     let thread = match kind.part.keys.contains(&LEAD) {
         true => Some(Thread { advance: reader.number("lead")? / TAU, drawn }),

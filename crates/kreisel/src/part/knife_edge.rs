@@ -24,7 +24,8 @@ pub static PARTS: &[PartEntry] = &[PartEntry::new(
     &KIND,
     &add,
     on_body!("[[knife-edge]]\nname = 'blade'\nbodies = ['ground', 'arm']\npoint = [1, 0, 0]\n"),
-)];
+)
+.spatial()];
 
 /// Adds a blade.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {

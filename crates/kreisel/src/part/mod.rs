@@ -29,6 +29,7 @@ pub mod joint_force;
 pub mod knife_edge;
 pub mod lock;
 pub mod marker;
+mod plane;
 pub mod point_mass;
 mod reader;
 pub mod rolling;

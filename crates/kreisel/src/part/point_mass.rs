@@ -1,6 +1,6 @@
 //! `[[point-mass]]`: a mass without rotation.
 
-use super::{body, shape};
+use super::{body, plane, shape};
 use crate::element::Body;
 use crate::kinematics::join;
 use crate::lie::{Group, Matrix3, Pose, UnitQuaternion, Vector3};
@@ -44,6 +44,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let node = builder.add_body(body, join(&Vector3::zeros(), &velocity));
     builder.add_element(name, Body::new(node, mass, inertia, builder.gravity()));
     builder.set_stated(node, body::stated(&reader));
+    plane::hold(&reader, builder, (name, node), (group, pose), [Vector3::zeros(), velocity])?;
     let (colour, visible) = (shape::colour(&reader)?, reader.boolean("visible")?);
     body::show(builder, node, BodyLook { colour, visible, ..BodyLook::default() });
     if reader.boolean("fixed")? {

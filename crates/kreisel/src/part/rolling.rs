@@ -2,12 +2,14 @@
 
 use super::joint::{BODIES, refuse_point_masses, turn_z_to, two_bodies};
 use crate::joint::{Joint, Rolling, RowValues, Rows, Wheel};
-use crate::kinematics::{Motion, NodeMotion, Relative};
+use crate::kinematics::{Motion, NodeId, NodeMotion, Relative};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
-use crate::machine::{Attachment, JointEntry, MachineBuilder, PartEntry, placement};
+use crate::machine::sensor::{NamedSensor, Reading, Sensor, SensorFrame, xyz};
+use crate::machine::{Attachment, JointEntry, MachineBuilder, PartEntry, Rank, placement};
 use crate::model::{
     Dimension, Key, ModelErrors, Need, Occurrence, Part, PartKind, PartReader, Reference, ValueKind,
 };
+use crate::results::Channel;
 
 /// Words for what rolls.
 const SHAPES: &[&str] = &["disc", "sphere"];
@@ -15,7 +17,7 @@ const SHAPES: &[&str] = &["disc", "sphere"];
 /// Keys of `[[rolling]]`.
 static KIND: PartKind = PartKind {
     name: "rolling",
-    doc: "A thin disc or a sphere of the second body rolls without slipping on a plane of the first, and never leaves it. The force is that of the plane on the wheel, the torque is taken about the wheel's centre.",
+    doc: "A thin disc or a sphere of the second body rolls without slipping on a plane of the first, and never leaves it. The force is that of the plane on the wheel, the torque is taken about the wheel's centre. `contact-point` is where it touches, in the world.",
     occurrence: Occurrence::Many,
     keys: &[
         BODIES,
@@ -46,7 +48,8 @@ pub static PARTS: &[PartEntry] = &[PartEntry::new(
         "[[rolling]]\nname = 'wheel'\nbodies = ['ground', 'arm']\nshape = 'sphere'\nradius = 1\n\
          point = [0, 0, -1]\n"
     ),
-)];
+)
+.spatial()];
 
 /// Adds a rolling wheel.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
@@ -70,8 +73,34 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         Wheel::Disc => Some(falls_flat),
         Wheel::Sphere => None,
     };
+    let plane = SensorFrame { node: nodes[0], offset: offsets[0] };
+    let touch = ContactPoint { joint: joint.clone(), plane, wheel: nodes[1] };
+    let sensor = NamedSensor::new(format!("{}.contact-point", part.name()), touch);
+    builder.signals_mut().offer(Rank::Contact, sensor);
     builder.add_joint(joint, JointEntry { limit, ..JointEntry::new(part, nodes, offsets) });
     reader.finish()
+}
+
+/// Shows where a wheel touches, in the world.
+struct ContactPoint {
+    joint: Rolling,
+    plane: SensorFrame,
+    wheel: Option<NodeId>,
+}
+
+impl Sensor for ContactPoint {
+    fn channels(&self) -> Vec<Channel> {
+        xyz("m")
+    }
+
+    fn read(&self, at: &Reading, out: &mut Vec<f64>) {
+        let nodes = [self.plane.node, self.wheel].map(|node| at.node(node));
+        // The ground is no node of the joint.
+        let moving = &nodes[usize::from(self.plane.node.is_none())..];
+        let point = self.joint.contact_point(&Motion::new(at.point.time, moving));
+        let plane = nodes[0].pose.compose(&self.plane.offset);
+        out.extend_from_slice(plane.transform_point(&point).as_slice());
+    }
 }
 
 /// Sine of the angle to the plane below which a failed step is put down to a disc that falls flat. A choice:

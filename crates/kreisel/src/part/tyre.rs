@@ -69,7 +69,8 @@ pub static PARTS: &[PartEntry] = &[PartEntry::new(
          cornering-stiffness = 400\nheight = '0.1*sin(x)'\n"
     ),
 )
-.changeable()];
+.changeable()
+.spatial()];
 
 /// Sine of the angle between two directions that are taken as one: rounding of what is typed.
 const SAME_DIRECTION: f64 = 1e-6;

@@ -17,8 +17,8 @@ use crate::constrained::{
 };
 use crate::dae::{Dae, Initial, Point, Values, Wanted, ask};
 use crate::kinematics::{Energies, NodeId};
-
-use crate::machine::{InputEntry, LedMachine, Machine, MovingFrame, NamedFrame, UnknownFrame};
+use crate::machine::sensor::Reading;
+use crate::machine::{EnergyBalance, InputEntry, LedMachine, Machine, MovingFrame, NamedFrame, UnknownFrame};
 
 /// A machine whose joints stand and move as the caller says.
 ///
@@ -362,6 +362,26 @@ impl<'d> Evaluator<'d> {
 
     /// Accelerations of the coordinates with forces that act on them beside those of the model.
     pub fn forward(&mut self, forces: &[f64]) -> Result<Vec<f64>, DynamicsError> {
+        self.pushed(forces).map(|(_, accelerations)| accelerations)
+    }
+
+    /// What the machine records ([`MachineSignals::channels`](crate::machine::MachineSignals::channels)) with forces on the
+    /// coordinates beside those of the model. Angles are within half a turn; work and losses up to here are zero.
+    pub fn signals(&mut self, forces: &[f64]) -> Result<Vec<f64>, DynamicsError> {
+        let (values, _) = self.pushed(forces)?;
+        let machine = self.dynamics.led.machine();
+        let balance = EnergyBalance::default();
+        let at = Reading::new(machine.system(), values.point(), &balance);
+        let mut numbers = Vec::new();
+        for sensor in machine.signals().recorded() {
+            let near = sensor.angles(&at, |_| 0.0);
+            sensor.read(&at, &near, &mut numbers);
+        }
+        Ok(numbers)
+    }
+
+    /// How the machine alone moves with forces on the coordinates, and the accelerations of these.
+    fn pushed(&mut self, forces: &[f64]) -> Result<(Values, Vec<f64>), DynamicsError> {
         self.check("forces", forces)?;
         let (led, machine) = (self.dynamics.led.system(), self.dynamics.led.machine().system());
         let first = self.dynamics.led.first_row();
@@ -392,11 +412,11 @@ impl<'d> Evaluator<'d> {
         values.memory = self.dynamics.led.own_memory(&self.values.memory);
         own.set_states(&values.internal_states, &values.memory);
         own.accelerate(&system, &mut values).map_err(|failure| self.failed(failure))?;
-        self.values.acceleration = values.acceleration;
+        self.values.acceleration.clone_from(&values.acceleration);
         let mut rows = vec![0.0; multipliers.len()];
         ask(led, &self.values.point(), Wanted { curvature: Some(&mut rows), ..Wanted::default() });
         gradient.multiply_add(1.0, &self.values.acceleration, &mut rows);
-        Ok(rows.split_off(first))
+        Ok((values, rows.split_off(first)))
     }
 
     /// The mass matrix in the coordinates.

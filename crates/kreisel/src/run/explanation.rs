@@ -141,8 +141,8 @@ impl Machine {
 
     /// Kind and name of a joint, by its index in the system.
     fn joint_words(&self, index: usize) -> String {
-        let kind = self.frames().joint_at(index).map_or("joint", |joint| joint.kind);
-        format!("{kind} `{}`", self.system.joint_name(index))
+        let name = self.system.joint_name(index);
+        format!("{} `{name}`", self.frames().joint_kind_at(index, name).unwrap_or("joint"))
     }
 
     /// About bodies that nothing holds, redundant joints and machines that cannot move.

@@ -24,6 +24,7 @@ mod masses;
 mod modes;
 mod nonholonomic;
 mod parts;
+mod plane;
 mod redundancy;
 mod rolling;
 mod start;

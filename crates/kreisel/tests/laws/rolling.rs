@@ -39,6 +39,15 @@ fn a_tilted_disc_rolls_in_its_circle_with_every_method() {
             within("y", difference(&run, "disc.position.y", |t| radius * (turning * t).sin()), 5e-4 * size);
             within("height", difference(&run, "disc.position.z", |_| r * s), 1e-5 * r);
             within("weight", difference(&run, "track.force.z", |_| g), 2e-4 * g);
+            // The disc axis is β from the vertical and leans to x at the start: the lowest point of the rim is
+            // r cos β beside the centre along x, and turns with it.
+            let beside = r * c;
+            let x = |t: f64| radius * ((turning * t).cos() - 1.0) + beside * (turning * t).cos();
+            let y = |t: f64| (radius + beside) * (turning * t).sin();
+            within("contact x", difference(&run, "track.contact-point.x", x), 5e-4 * size);
+            within("contact y", difference(&run, "track.contact-point.y", y), 5e-4 * size);
+            // Exact: the constraint's own residual.
+            within("contact z", difference(&run, "track.contact-point.z", |_| 0.0), 1e-12);
             let across = |t: f64| r * w * turning * (turning * t).cos();
             within("force across", difference(&run, "track.force.x", across), 3e-4 * (r * w * turning).abs());
             // What Newton's iteration leaves; where only positions are kept it is divided by the step.

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::integrate::{ErrorControl, INDEX2, LEAST_OF_SECOND_ORDER, Parameters, Settings, chosen};
-use crate::lie::Group;
+use crate::lie::{Group, Vector3};
 use crate::model::document::Part;
 use crate::model::scope::ParameterValues;
 use crate::model::{PartReader, Place, Reference};
@@ -58,6 +58,8 @@ pub struct RunSettings {
     pub(crate) spectral_radius: f64,
     /// Group of bodies that do not name their own.
     pub(crate) group: BodyGroup,
+    /// Plane in which the machine stays.
+    pub(crate) plane: Option<Plane>,
     /// Times at which velocities are projected onto the hidden constraints, in s.
     pub(crate) velocity_projection: Vec<f64>,
     /// Parts that are switched off when the run starts.
@@ -106,6 +108,28 @@ pub enum StartFrom {
     Given,
     /// At the equilibrium under the loads at the start time, with the velocities of the model.
     Static,
+}
+
+/// A plane of the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plane {
+    /// x and y.
+    Xy,
+    /// x and z.
+    Xz,
+    /// y and z.
+    Yz,
+}
+
+impl Plane {
+    /// The direction across it.
+    pub fn normal(self) -> Vector3 {
+        match self {
+            Self::Xy => Vector3::z(),
+            Self::Xz => Vector3::y(),
+            Self::Yz => Vector3::x(),
+        }
+    }
 }
 
 /// Group of a body that can turn.
@@ -300,6 +324,11 @@ impl RunSettings {
         self.group
     }
 
+    /// The plane in which the machine stays.
+    pub fn plane(&self) -> Option<Plane> {
+        self.plane
+    }
+
     /// Where the run starts.
     pub fn start(&self) -> StartFrom {
         self.start
@@ -426,6 +455,7 @@ impl RunSettings {
             integrator: Settings::new(INDEX2, parameters, 1.0),
             spectral_radius: 1.0,
             group: BodyGroup::default(),
+            plane: None,
             velocity_projection: Vec::new(),
             off_at_start: Vec::new(),
             default_sensors: true,

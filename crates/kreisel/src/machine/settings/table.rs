@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::method;
-use super::{AccuracyOf, BodyGroup, RunPlan, RunSettings, StartFrom, StepSize};
+use super::{AccuracyOf, BodyGroup, Plane, RunPlan, RunSettings, StartFrom, StepSize};
 use crate::integrate::{
     ErrorControl, Family, IterationMatrix, LEAST_TOLERANCE, OPTIONS, Predictor, Settings, Start, Words,
 };
@@ -544,6 +544,17 @@ const LAST: &[Setting] = &[
         flag: flag("GROUP", "Lie group of bodies that do not name their own"),
         read: |given, run| given.word().map(|group| run.group = group),
         show: |run, _| Some(json!(run.group.word())),
+    },
+    Setting {
+        key: Key::new("planar", choice::<Plane>(), Need::Optional)
+            .doc("Plane of the world that all bodies stay parallel to, for machines that are flat. Joints keep what moves in the plane and no more, so that a linkage on hinges has no redundant equations: hinges stand across the plane, slides lie in it, and parts of machines in space are refused. What acts across the plane is held by it, as a table holds a weight, and shows in no joint."),
+        flag: None,
+        read: |given, run| {
+            let word = given.reader.optional_choice(given.key)?;
+            run.plane = word.and_then(Plane::from_word);
+            Ok(())
+        },
+        show: |run, _| run.plane.map(|plane| json!(plane.word())),
     },
     Setting {
         key: Key::new("off-at-start", ValueKind::References(&[]), Need::Optional)

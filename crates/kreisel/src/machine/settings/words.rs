@@ -1,11 +1,12 @@
 //! Words of the model file for how a machine is run.
 
-use super::{AccuracyOf, BodyGroup, StartFrom};
+use super::{AccuracyOf, BodyGroup, Plane, StartFrom};
 use crate::integrate::words::words;
 
 words! {
     AccuracyOf { Positions = "positions", Velocities = "velocities", Reactions = "reactions", All = "all" }
     BodyGroup { Se3 = "se3", So3xR3 = "so3xr3" }
+    Plane { Xy = "xy", Xz = "xz", Yz = "yz" }
     StartFrom { Given = "given", Static = "static" }
 }
 
@@ -39,6 +40,7 @@ mod tests {
         assert_round_trip::<Stop>();
         assert_round_trip::<AccuracyOf>();
         assert_round_trip::<BodyGroup>();
+        assert_round_trip::<Plane>();
         assert_round_trip::<StartFrom>();
     }
 }
