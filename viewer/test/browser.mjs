@@ -14,6 +14,7 @@ import { checkModes } from "./modes.mjs";
 import { checkOverlay, checkStatic } from "./others.mjs";
 import { checkCompare, checkNumbers, checkRates } from "./plots.mjs";
 import { checkLacking, checkSave } from "./save.mjs";
+import { checkSweep } from "./sweep.mjs";
 import { differing, interpolate, parsed, picture, readCsv, setTime } from "./tools.mjs";
 
 const folder = resolve(process.argv[2]);
@@ -208,6 +209,7 @@ try {
   await test("the page is small", () => checkBytes(models[0]));
   await test("a hostile title stays text, and nothing that is injected runs", () => checkHostile(browser));
   await test("nothing that is injected runs in the page of a sweep", () => checkHostileSweep(browser));
+  await test("points of a sweep tell their run, on a page that is dark where that is asked for", () => checkSweep(browser, join(folder, "hostile", "sweep")));
   await test("a phone of 360 pixels shows everything", () => checkPhone(browser, models[0]));
   await test("on paper curves stay in their cards", () => checkPaper(browser, models[0]));
   await test("the keyboard steps and plays, every control has a name, curves are saved", () => checkKeyboard(browser, models[0]));

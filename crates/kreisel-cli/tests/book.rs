@@ -77,14 +77,132 @@ fn the_gallery_shows_every_model() {
 #[test]
 fn messages_that_the_book_explains_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let page = fs::read_to_string(root.join("book/src/failures.md")).unwrap();
-    let messages: Vec<&str> =
-        page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
-    assert!(messages.len() > 15, "{messages:?}");
+    // A line that ends with a backslash goes on with the next word.
     let source = all_source(&root.join("crates/kreisel/src"));
-    for message in messages {
-        assert!(source.contains(message), "nothing says `{message}`");
+    let source: String = source.split("\\\n").map(str::trim_start).collect();
+    for message in rows_about_failures(&root) {
+        assert!(source.contains(&message), "nothing says `{message}`");
     }
+}
+
+/// The first column of the page about failures.
+fn rows_about_failures(root: &Path) -> Vec<String> {
+    let page = fs::read_to_string(root.join("book/src/failures.md")).unwrap();
+    let rows = page.lines().filter_map(|line| Some(line.strip_prefix("| `")?.split('`').next()?.to_owned()));
+    let rows: Vec<String> = rows.collect();
+    assert!(rows.len() > 15, "{rows:?}");
+    rows
+}
+
+/// Files with reasons why a computation does not start or go on.
+const FAILURES: [(&str, &str); 15] = [
+    ("machine/settings/mod.rs", "SettingsError"),
+    ("integrate/scheme/parameters.rs", "ParameterError"),
+    ("constrained/error.rs", "ConsistencyError"),
+    ("integrate/error.rs", "StartError"),
+    ("integrate/error.rs", "StepError"),
+    ("machine/refusal.rs", "Refusal"),
+    ("system/switch.rs", "SwitchError"),
+    ("statics/error.rs", "StaticsError"),
+    ("modes/mod.rs", "ModesError"),
+    ("sweep/study.rs", "SweepError"),
+    ("sweep/vary.rs", "VaryError"),
+    ("sweep/journal.rs", "JournalError"),
+    ("run/checkpoint.rs", "CheckpointError"),
+    ("machine/led.rs", "LedError"),
+    ("results/error.rs", "WriteError"),
+];
+
+/// Reasons that need no row.
+const WITHOUT_ROW: &[(&str, &[&str])] = &[
+    (
+        "only a system of one's own in Rust can have it",
+        &[
+            "ConsistencyError::Count",
+            "ConsistencyError::Values",
+            "ConsistencyError::UndeclaredTime",
+            "ConsistencyError::NoGradient",
+            "StepError::EndBeforeNow",
+        ],
+    ),
+    (
+        "the model file and the flags refuse such a number with its key before anything runs",
+        &[
+            "StartError::Step",
+            "StartError::Tolerance",
+            "StepError::Step",
+            "StaticsError::Target",
+            "StaticsError::PathStep",
+            "StaticsError::NoSteps",
+            "ModesError::NoModes",
+        ],
+    ),
+    (
+        "words of one flag, which the message quotes with what is wrong about them",
+        &[
+            "SweepError::VariesTwice",
+            "SweepError::Measure",
+            "VaryError::NotANumber",
+            "VaryError::Empty",
+            "VaryError::NotPositive",
+            "VaryError::TooMany",
+        ],
+    ),
+    (
+        "names that the model file refuses before anything runs",
+        &["WriteError::BadFileName", "WriteError::BadName", "WriteError::DuplicateName"],
+    ),
+    (
+        "the operating system's own words, or a fault of ours",
+        &[
+            "WriteError::RowLength",
+            "WriteError::UnknownNode",
+            "WriteError::Io",
+            "SweepError::Threads",
+            "CheckpointError::Io",
+            "CheckpointError::State",
+        ],
+    ),
+];
+
+/// The variants of an enum with their messages; those that hand on the message of another have none.
+fn variants(source: &str, name: &str) -> Vec<(String, String)> {
+    let (_, rest) = source.split_once(&format!("pub enum {name} {{")).unwrap();
+    let body = rest.split("\n}").next().unwrap();
+    let mut variants = Vec::new();
+    for part in body.split("#[error(").skip(1) {
+        let (message, after) = part.split_once(")]").unwrap();
+        let variant = after.trim_start().split(|letter: char| !letter.is_alphanumeric()).next().unwrap();
+        // A line that ends with a backslash goes on with the next word.
+        let lines = message.split("\\\n").map(str::trim_start);
+        variants.push((format!("{name}::{variant}"), lines.collect::<Vec<_>>().concat()));
+    }
+    variants.retain(|(_, message)| message.contains('"'));
+    variants
+}
+
+#[test]
+fn every_failure_of_a_computation_has_a_row_in_the_book() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let rows = rows_about_failures(&root);
+    let listed: Vec<&str> = WITHOUT_ROW.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+    let mut without = Vec::new();
+    for (file, name) in FAILURES {
+        let source = fs::read_to_string(root.join("crates/kreisel/src").join(file)).unwrap();
+        let found = variants(&source, name);
+        assert!(!found.is_empty(), "{name} has no messages");
+        for (variant, message) in found {
+            let has_row = rows.iter().any(|row| message.contains(row.as_str()));
+            let is_listed = listed.contains(&variant.as_str());
+            assert!(!(has_row && is_listed), "{variant} has a row and is listed without one");
+            if is_listed {
+                without.push(variant);
+            } else {
+                assert!(has_row, "book/src/failures.md does not say what to do about {variant}: {message}");
+            }
+        }
+    }
+    assert_eq!(without.len(), listed.len(), "{listed:?} names variants that are no more");
 }
 
 fn all_source(folder: &Path) -> String {

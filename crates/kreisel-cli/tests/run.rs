@@ -68,6 +68,37 @@ fn steps_by_the_error_and_events_are_told_in_the_summary() {
 }
 
 #[test]
+fn a_longer_run_is_not_replaced_without_a_word() {
+    let folder = TempDir::new().unwrap();
+    let summary = folder.path().join("results/heavy-top/run.json");
+    let said = |more: &[&str]| {
+        let output = kreisel(folder.path(), &[&["run", &heavy_top()], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stderr(&output).to_owned()
+    };
+    let kept = "`--out DIR` keeps them";
+    // Nothing there, the same again, and a longer one.
+    for end in ["20 ms", "20 ms", "40 ms"] {
+        let words = said(&["--end-time", end, "--output-step", "1 ms"]);
+        assert!(!words.contains(kept), "{words}");
+    }
+    let words = said(&["--end-time", "20 ms", "--output-step", "1 ms"]);
+    let wanted = "results in `results/heavy-top` over 0.04 s are replaced by 0.02 s when this is done";
+    assert!(words.contains(wanted) && words.contains(kept), "{words}");
+    // Twenty steps of 1 ms, and four of 5 ms.
+    let words = said(&["--end-time", "20 ms", "--output-step", "5 ms"]);
+    assert!(words.contains("at 21 times are replaced by 5 when this is done"), "{words}");
+    let words = said(&["--end-time", "20 ms", "--output-step", "1 ms", "--quiet"]);
+    assert_eq!(words, "");
+    // A summary that says that it took more than a minute, whatever its end.
+    let mut long = json(summary.clone());
+    long["wall-time"] = 75.0.into();
+    fs::write(&summary, long.to_string()).unwrap();
+    let words = said(&["--end-time", "40 ms", "--output-step", "1 ms"]);
+    assert!(words.contains("that took 75 s are replaced when this is done"), "{words}");
+}
+
+#[test]
 fn a_run_leaves_its_files_and_a_readable_summary() {
     let folder = TempDir::new().unwrap();
     let output = short_run(folder.path(), &[]);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,23 @@ def test_the_controller_of_the_crane_brings_its_load_there(tmp_path: Path, monke
     # of the page does: `crane_by_hand` in crates/kreisel/tests/doors/tutorials.rs.
     assert places[5.0] == pytest.approx(4.2479, abs=1e-3)
     assert places[7.0] == pytest.approx(4.8386, abs=1e-3)
+
+
+def test_the_search_of_the_study_finds_the_length_of_the_closed_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    special = pytest.importorskip("scipy.special")
+    page = (BOOK / "tutorials" / "study.md").read_text(encoding="utf-8")
+    code = page.split("```python\n")[1].split("```")[0]
+    model = BOOK.parents[1] / "crates" / "kreisel-cli" / "src" / "command" / "starter.toml"
+    # As `kreisel new swing` writes it.
+    (tmp_path / "swing.toml").write_text(model.read_text(encoding="utf-8").replace("NAME", "swing"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, Any] = {"__name__": "study"}
+    exec(compile(code, "the study of the book", "exec"), space)
+    # A quarter of the period of a rod of 1/3 m l^2 from 30 degrees is K(sin^2(15 degrees)) sqrt(2 l/(3 g)).
+    integral = float(special.ellipk(math.sin(math.radians(15)) ** 2))
+    length = 1.5 * 9.80665 * (0.5 / integral) ** 2
+    # The accuracy of the runs and the tolerance of the search, 1e-5 of the range each, with room for both.
+    assert space["length"] == pytest.approx(length, abs=1e-4)
 
 
 @pytest.mark.filterwarnings("ignore::kreisel.ModelWarning")

@@ -21,14 +21,14 @@ pub mod view;
 pub mod watch;
 
 use crate::figure::PngError;
-use crate::output::WriteError;
+use crate::output::{WriteError, brief};
 use crate::reproduce::UnknownName;
 use crate::{output, signals};
 use clap::{Parser, Subcommand};
 use kreisel::constrained::ConsistencyError;
 use kreisel::dae::Note;
 use kreisel::integrate::StartError;
-use kreisel::machine::{LedError, Machine};
+use kreisel::machine::{LedError, Machine, RunPlan};
 use kreisel::model::ModelErrors;
 use kreisel::modes::ModesError;
 use kreisel::report::ReportError;
@@ -36,6 +36,7 @@ use kreisel::results::{self, Computation};
 use kreisel::run::{CheckpointError, LedMotionError, RunError};
 use kreisel::statics::StaticsError;
 use kreisel::sweep::{JournalError, MeasureError, SweepError};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
@@ -431,17 +432,38 @@ fn say(words: &str) {
     let _ = std::io::stderr().write_all(output::harmless(words, is_colored()).as_bytes());
 }
 
-/// Warns before a computation takes the place of one that took long.
-fn warn_of_replacement(folder: &Path, computation: Computation) {
+/// Warns before a computation takes the place of one that took long, and a run that of a longer one, as far as a
+/// plan tells.
+fn warn_of_replacement(folder: &Path, computation: Computation, plan: Option<&RunPlan>) {
     /// Seconds from which on a computation is worth a word.
     const LONG: f64 = 60.0;
-    if let Some(summary) = computation.summary(folder).filter(|summary| summary.wall_time >= LONG) {
-        say_warning(&format!(
-            "results in `{}` that took {:.0} s are replaced when this is done; `--out DIR` keeps them",
-            folder.display(),
-            summary.wall_time
-        ));
+    let Some(summary) = computation.summary(folder) else { return };
+    let more = if summary.wall_time >= LONG {
+        Some(format!("that took {:.0} s are replaced", summary.wall_time))
+    } else {
+        plan.and_then(|plan| longer_than(plan, &summary.settings))
+    };
+    if let Some(more) = more {
+        let folder = folder.display();
+        say_warning(&format!("results in `{folder}` {more} when this is done; `--out DIR` keeps them"));
     }
+}
+
+/// What the run with these settings has and the planned one has not: time, or output times.
+fn longer_than(plan: &RunPlan, settings: &Value) -> Option<String> {
+    /// Difference of two times, in parts of them, that is rounding.
+    const ROUNDING: f64 = 1e-9;
+    let number = |key: &str| settings[key].as_f64();
+    let (end, start) = (number("end-time")?, number("start-time").unwrap_or(0.0));
+    let (new, old) = (plan.end_time - plan.start_time, end - start);
+    let is_less = |new: f64, old: f64| new < old * (1.0 - ROUNDING);
+    if is_less(new, old) {
+        return Some(format!("over {} s are replaced by {} s", brief(old), brief(new)));
+    }
+    let [old, new] = [(old, number("output-step")), (new, plan.output_step)]
+        .map(|(length, step)| step.map(|step| (length / step).round() + 1.0));
+    let (old, new) = (old?, new?);
+    is_less(new, old).then(|| format!("at {old} times are replaced by {new}"))
 }
 
 /// What the user should know, a line each; of many alike the first ones, and how many more there are.

@@ -148,7 +148,7 @@ impl Run {
             None => OutputFolder::default_path(asked.model.path())?,
         };
         if from.is_none() && !self.quiet {
-            warn_of_replacement(&folder, Computation::Run);
+            warn_of_replacement(&folder, Computation::Run, Some(&plan));
         }
         let mut watch = ProgressObserver::new(&plan, from.map(Checkpoint::header), self.quiet);
         let job = Job::new(&machine, &plan)

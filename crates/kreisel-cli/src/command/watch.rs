@@ -59,7 +59,9 @@ impl Watch {
             Some(folder) => folder.clone(),
             None => OutputFolder::default_path(self.model.path())?,
         };
-        warn_of_replacement(&folder, Computation::Run);
+        // What is wrong with the model is told below.
+        let plan = self.model.read().ok().and_then(|machine| machine.plan().ok());
+        warn_of_replacement(&folder, Computation::Run, plan.as_ref());
         let interrupt = interrupt_flag().map_err(CommandError::NoInterrupt)?;
         let title = self.model.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
         let shown = Arc::new(Shown::new(&title));

@@ -68,6 +68,24 @@ const MODELS: &[(&str, &str, &str, &str)] = &[
     ("[[sperical]]\n", "m.toml:5:3", "`sperical` is not a kind of part", "`spherical`"),
     ("[[revolut]]\n", "m.toml:5:3", "`revolut` is not a kind of part", "`revolute`"),
     ("[simulatoin]\nend-time = 1\n", "m.toml:5:2", "not a kind of part", "`simulation`"),
+    // Words of other programs.
+    ("[[part]]\nname = 'arm'\n", "m.toml:5:3", "`part` is not a kind of part", "that is `body` here"),
+    ("[[joint]]\nname = 'pin'\n", "m.toml:5:3", "`joint` is not", "`revolute`, `prismatic`, `cylindrical`"),
+    ("[[spline]]\nname = 'gas'\n", "m.toml:5:3", "`spline` is not a kind of part", "that is `table` here"),
+    (
+        "[[revolute]]\nname = 'pin'\nbodies = ['ground', 'top']\npoint = [0, 0, 0]\naxis = [0, 1, 0]\n\
+         [[drive]]\njoint = 'pin'\nangle = '360 deg*t'\n",
+        "m.toml:12:14",
+        "not of kg*rad",
+        "in brackets, `360[deg]*t`",
+    ),
+    (
+        "[[revolute]]\nname = 'pin'\nbodies = ['ground', 'top']\npoint = [0, 0, 0]\naxis = [0, 1, 0]\n\
+         [[drive]]\njoint = 'pin'\nangle = '360 deg*time'\n",
+        "m.toml:12:18",
+        "no unit `time`",
+        "in brackets, `360[deg]*t`",
+    ),
     ("[body]\n", "m.toml:", "", ""),
     ("[[simulation]]\nend-time = 1\n", "m.toml:5:3", "must be written as `[simulation]`", ""),
     ("[simulation]\nend = 1\n", "m.toml:6:1", "has no key `end`", ""),

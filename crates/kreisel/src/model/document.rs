@@ -49,6 +49,26 @@ const MAX_INCLUDES: usize = 10_000;
 /// Deepest chain of files that include files.
 const MAX_INCLUDE_DEPTH: usize = 32;
 
+/// Words of other programs, with the kinds of parts that they mean.
+const WORDS_OF_OTHERS: &[(&str, &[&str])] = &[
+    ("ball", &["spherical"]),
+    ("geom", &["body", "contact"]),
+    ("hinge", &["revolute"]),
+    ("joint", &["revolute", "prismatic", "cylindrical", "spherical", "fixed"]),
+    ("link", &["body"]),
+    ("measure", &["sensor"]),
+    ("motion", &["drive"]),
+    ("motor", &["drive", "joint-force"]),
+    ("part", &["body"]),
+    ("request", &["sensor"]),
+    ("site", &["marker"]),
+    ("slide", &["prismatic"]),
+    ("slider", &["prismatic"]),
+    ("spline", &["table"]),
+    ("spring", &["spring-damper"]),
+    ("translational", &["prismatic"]),
+    ("weld", &["fixed"]),
+];
 /// Tables of a file that are read before its other parts.
 const READ_FIRST: &[&str] = &["parameters", "expressions", "table", "include"];
 
@@ -572,6 +592,10 @@ impl<'a> Expander<'a> {
             let shown: String = entry.key.chars().take(60).collect();
             let names = self.kinds.iter().map(|kind| kind.name).chain(READ_FIRST.iter().copied());
             let error = ModelError::new(Mistake::UnknownKind(shown), entry.key_place.clone());
+            let here = self.kinds_called(&entry.key);
+            if !here.is_empty() {
+                return Err(error.with_hint(format!("that is {} here", name::list(&here))));
+            }
             return Err(error.with_nearest(&entry.key, names));
         };
         match (kind.occurrence, &entry.value.content) {
@@ -583,6 +607,15 @@ impl<'a> Expander<'a> {
             }
             _ => Err(wrong_table(entry, &kind.header())),
         }
+    }
+
+    /// What a word of other programs is called here.
+    fn kinds_called(&self, word: &str) -> Vec<&'static str> {
+        let kinds =
+            WORDS_OF_OTHERS.iter().find(|(other, _)| *other == word).map_or(&[][..], |(_, kinds)| kinds);
+        let is_known =
+            |kind: &&str| READ_FIRST.contains(kind) || self.kinds.iter().any(|known| known.name == *kind);
+        kinds.iter().copied().filter(is_known).collect()
     }
 
     /// Adds a part as often as it is repeated.

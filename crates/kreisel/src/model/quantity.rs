@@ -191,6 +191,10 @@ pub struct UnitMistake {
     pub hint: Option<String>,
 }
 
+/// Where units stand among names.
+pub(super) const IN_EXPRESSION: &str =
+    "the unit of an expression stands at its end, `360*t deg`, or in brackets, `360[deg]*t`";
+
 /// Largest exponent that can be written, so that products stay in range.
 const MAX_EXPONENT: i8 = 9;
 /// Deepest nesting of parentheses in a unit.
@@ -362,6 +366,8 @@ fn unknown_unit(word: &str, range: Range<usize>) -> UnitMistake {
         .or_else(|| (word.chars().count() > 2).then(|| name::nearest(word, names.iter().copied())).flatten());
     let hint = match nearest {
         Some(name) => format!("did you mean `{name}`?"),
+        // After a first unit: most often a name of the expression.
+        None if range.start > 0 => format!("{IN_EXPRESSION}; known units: {}", names.join(" ")),
         None => format!("known units: {}", names.join(" ")),
     };
     UnitMistake { range, mistake: Mistake::UnknownUnit(word.into()), hint: Some(hint) }

@@ -32,7 +32,7 @@ impl Results {
             None => OutputFolder::default_path(model)?,
         };
         if !self.quiet {
-            warn_of_replacement(&folder, computation);
+            warn_of_replacement(&folder, computation, None);
         }
         Ok(folder)
     }

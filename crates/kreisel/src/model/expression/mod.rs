@@ -33,7 +33,7 @@ use smallvec::SmallVec;
 
 use super::error::{ExpressionMistake, Mistake, ModelError};
 use super::name;
-use super::quantity::{Dimension, Unit};
+use super::quantity::{Dimension, IN_EXPRESSION, Unit};
 use super::source::Text;
 use super::table::{MAX_CORNERS, TableFunction};
 
@@ -202,8 +202,12 @@ fn read_unit(
             let mistake = Mistake::WrongDimension { expected, found: unit.dimension };
             let base = expected.unit();
             let names = Unit::names_of(expected);
+            // The time after a unit is read as the tonne.
+            let written = &text.content()[range.clone()];
+            let times_t = written.rsplit(['*', '/']).any(|factor| factor.trim() == "t");
             let hint = match (base.as_str(), names.as_slice()) {
                 ("", _) => "leave the unit away: this is a pure number".into(),
+                _ if times_t && written.trim() != "t" => IN_EXPRESSION.into(),
                 (base, []) => format!("for instance `{base}`"),
                 (_, names) => format!("for instance {}", name::list(names)),
             };
