@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
+mod watching;
+
 const MODEL: &str = "[simulation]\nend-time = 0.02\nstep = '1 ms'\n[parameters]\nm = 1\n[[body]]\nname = 'bob'\nmass = 'm'\n\
     inertia = [1, 1, 1]\nposition = [1, 0, 0]\n[[revolute]]\nname = 'hinge'\nbodies = ['ground', 'bob']\npoint = [0, 0, 0]\n\
     axis = [0, 1, 0]\n[[spring-damper]]\nname = 'spring'\nbodies = ['ground', 'bob']\nstiffness = 10\n";
@@ -261,5 +263,53 @@ fn a_run_does_not_go_on_with_links() {
         if name.starts_with("trajectory") || name == "checkpoint.bin" {
             assert!(!output.status.success() && message.contains("symbolic link"), "{name}: {message}");
         }
+    }
+}
+
+/// A page that is a link is not shown: somebody else's file would be read, and given to a browser.
+#[test]
+fn a_page_that_is_a_link_is_not_viewed() {
+    let here = place();
+    succeed(here.path(), RUN);
+    let target = here.path().join("precious.txt");
+    fs::write(&target, PRECIOUS).unwrap();
+    let page = here.path().join("out/report.html");
+    fs::remove_file(&page).unwrap();
+    symlink(&target, &page).unwrap();
+    let viewed = || {
+        let mut view = Command::new(env!("CARGO_BIN_EXE_kreisel"));
+        view.args(["view", "out"]).env("BROWSER", "true").current_dir(here.path()).output().unwrap()
+    };
+    let output = viewed();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        !output.status.success() && said.contains("symbolic link") && said.contains("report.html"),
+        "{said}"
+    );
+    assert!(output.stdout.is_empty());
+    fs::remove_file(&page).unwrap();
+    // One that is not there is made.
+    assert!(viewed().status.success() && page.symlink_metadata().unwrap().is_file());
+}
+
+/// `watch` shows the page of its own run, also where a link was put in its place before.
+#[test]
+fn a_watched_run_neither_reads_nor_writes_through_links() {
+    let all = [".kreisel-lock", "report.html", "report.partial.html", "run.json", "trajectory.csv"];
+    for name in all {
+        let here = place();
+        succeed(here.path(), RUN);
+        let target = here.path().join("precious.txt");
+        fs::write(&target, PRECIOUS).unwrap();
+        let link = here.path().join("out").join(name);
+        let _ = fs::remove_file(&link);
+        symlink(&target, &link).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kreisel"));
+        command.args(["watch", "m.toml", "--out", "out", "--no-browser"]).current_dir(here.path());
+        if let Some(mut watching) = watching::Watching::begun(command) {
+            watching.until(|state| state["standing"] != "running");
+            assert!(!watching.get("page").contains(PRECIOUS), "{name} is shown");
+        }
+        assert_eq!(fs::read_to_string(&target).unwrap(), PRECIOUS, "{name} is written through");
     }
 }

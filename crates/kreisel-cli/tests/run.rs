@@ -394,7 +394,9 @@ fn a_pipe_in_place_of_a_model_or_include_is_refused_and_not_waited_for() {
         .unwrap();
     let ball = "[simulation]\nend-time = 1\n[[body]]\nname = 'a'\ndensity = 1\nshape = { kind = 'stl', file = 'pipe.toml' }\n";
     fs::write(folder.path().join("ball.toml"), ball).unwrap();
-    for model in ["pipe.toml", "main.toml", "ball.toml"] {
+    let table = "[simulation]\nend-time = 1\n[[table]]\nname = 'f'\nfile = 'pipe.toml'\n";
+    fs::write(folder.path().join("table.toml"), table).unwrap();
+    for model in ["pipe.toml", "main.toml", "ball.toml", "table.toml"] {
         for command in ["check", "run"] {
             let output = kreisel(folder.path(), &[command, model]);
             assert_eq!(output.status.code(), Some(2), "{model}: {}", stderr(&output));

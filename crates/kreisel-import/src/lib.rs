@@ -21,6 +21,7 @@ pub use export::{Exported, to_urdf};
 pub use folder::Folder;
 pub use robot::Robot;
 
+use kreisel::model::document::read_bytes;
 use kreisel::model::{Mistake, ModelError, ModelErrors, Place, SourceFile};
 use std::path::Path;
 use std::sync::Arc;
@@ -71,15 +72,7 @@ pub fn import(path: &Path, choices: Choices) -> Result<Folder, ModelErrors> {
         let known = known.collect::<Vec<_>>().join(", ");
         refused(Mistake::Foreign(format!("files of this kind are not read; those that are end in {known}")))
     })?;
-    let unreadable = |error: std::io::Error| refused(Mistake::Unreadable(error.to_string()));
-    let about = std::fs::metadata(path).map_err(unreadable)?;
-    if !about.is_file() {
-        return Err(refused(Mistake::Unreadable("it is no file".to_owned())));
-    }
-    if about.len() > MAX_SIZE {
-        return Err(refused(Mistake::FileTooLarge { size: about.len(), limit: MAX_SIZE }));
-    }
-    let bytes = std::fs::read(path).map_err(unreadable)?;
+    let bytes = read_bytes(path, MAX_SIZE).map_err(refused)?;
     let text = String::from_utf8(bytes).map_err(|_| refused(Mistake::NotText("it is not UTF-8")))?;
     read(importer, &SourceFile::new(name, text), path.parent(), choices)
 }

@@ -4,6 +4,7 @@ use crate::collada;
 use crate::robot::Solid;
 use kreisel::machine::shape::Geometry;
 use kreisel::machine::stl::{self, StlError};
+use kreisel::model::document::read_bytes;
 use nalgebra::Vector3;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,11 +24,8 @@ pub fn read(path: &Path) -> Result<Vec<Triangle>, String> {
         "dae" => |bytes| collada::read(&String::from_utf8_lossy(bytes)),
         _ => return Err(format!("surfaces are STL, OBJ or Collada files, not `.{ending}`")),
     };
-    let about = std::fs::metadata(path).map_err(|error| error.to_string())?;
-    if !about.is_file() || about.len() > stl::MAX_SIZE {
-        return Err(format!("it is no file of at most {} MB", stl::MAX_SIZE >> 20));
-    }
-    let triangles = parse(&std::fs::read(path).map_err(|error| error.to_string())?)?;
+    let bytes = read_bytes(path, stl::MAX_SIZE).map_err(|mistake| mistake.to_string())?;
+    let triangles = parse(&bytes)?;
     if triangles.is_empty() {
         return Err("it has no triangles".to_owned());
     }
@@ -41,7 +39,7 @@ pub fn read(path: &Path) -> Result<Vec<Triangle>, String> {
 pub fn find(folder: &Path, written: &str) -> Option<PathBuf> {
     let plain = written.strip_prefix("file://").unwrap_or(written);
     let Some(inside) = ["package://", "model://"].iter().find_map(|start| plain.strip_prefix(start)) else {
-        return Some(folder.join(plain)).filter(|path| path.is_file());
+        return Some(folder.join(plain)).filter(|path| is_there(path));
     };
     let inside = inside.trim_start_matches('/');
     let (package, rest) = inside.split_once('/')?;
@@ -50,7 +48,12 @@ pub fn find(folder: &Path, written: &str) -> Option<PathBuf> {
         let own = above.file_name().is_some_and(|name| name == package).then(|| above.join(rest));
         own.into_iter().chain([above.join(inside)])
     });
-    places.into_iter().find(|path| path.is_file())
+    places.into_iter().find(|path| is_there(path))
+}
+
+/// Whether something else than a folder is there; what it is says who opens it.
+fn is_there(path: &Path) -> bool {
+    path.metadata().is_ok_and(|data| !data.is_dir())
 }
 
 /// Faces of a Wavefront file.

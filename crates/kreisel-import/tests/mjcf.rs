@@ -169,3 +169,29 @@ fn a_connected_four_bar_moves_as_two_circles_say() {
         </worldbody><equality><connect body1='coupler' body2='rocker' anchor='1 0 0.5'/></equality></mujoco>";
     moves_as_two_circles_say(&model(text));
 }
+
+#[test]
+#[cfg(unix)]
+fn pipes_in_place_of_files_are_refused_and_not_waited_for() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    for name in ["pipe.xml", "pipe.stl", "pipe.urdf", "pipe.sdf"] {
+        assert!(std::process::Command::new("mkfifo").arg(path(name)).status().unwrap().success());
+    }
+    let refused = |name: &str| {
+        let message = import(&path(name), Choices::default()).unwrap_err().render(false);
+        assert!(message.contains("not a regular file"), "{name}: {message}");
+        message
+    };
+    for name in ["pipe.xml", "pipe.urdf", "pipe.sdf"] {
+        refused(name);
+    }
+    std::fs::write(path("whole.xml"), "<mujoco>\n<include file='pipe.xml'/>\n</mujoco>").unwrap();
+    assert!(refused("whole.xml").contains("whole.xml:2:"));
+    // What a surface is for is a look: it is left out, and that is told.
+    let mesh = "<mujoco>\n<asset><mesh name='m' file='pipe.stl'/></asset>\n<worldbody><body name='b'>\n\
+        <geom size='1'/><geom type='mesh' mesh='m' mass='0'/></body></worldbody></mujoco>";
+    std::fs::write(path("mesh.xml"), mesh).unwrap();
+    let left = import(&path("mesh.xml"), Choices::default()).unwrap().left;
+    assert!(left.iter().any(|line| line.contains("not a regular file")), "{left:?}");
+}

@@ -19,10 +19,10 @@ mod stepper;
 mod sweep;
 
 use kreisel::model::Document;
+use kreisel::model::document::{MAX_FILE_SIZE, read_bytes};
 use kreisel::part;
 use pyo3::prelude::*;
 use std::ffi::OsString;
-use std::fs;
 use std::path::PathBuf;
 
 /// Names of the kinds of parts, as in a model file.
@@ -40,9 +40,7 @@ fn schema() -> String {
 /// The text of a model file; the exception says why it cannot be read, as the command does.
 #[pyfunction]
 fn read_text(path: PathBuf) -> PyResult<String> {
-    // A pipe would be waited for; the reader refuses it.
-    let is_file = path.metadata().is_ok_and(|data| data.is_file());
-    let bytes = is_file.then(|| fs::read(&path).ok()).flatten();
+    let bytes = read_bytes(&path, MAX_FILE_SIZE).ok();
     if let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
         return Ok(text);
     }

@@ -2,6 +2,7 @@
 
 use super::{CommandError, Ending, report, say};
 use crate::output::Printer;
+use kreisel::report::{ReportError, read_page};
 use kreisel::results::Computation;
 use std::ffi::OsStr;
 use std::io;
@@ -29,8 +30,11 @@ impl View {
             Some(folder) => folder.clone(),
             None => newest_run().ok_or(CommandError::NoRuns)?,
         };
-        let page = folder.join(kreisel::report::FILE);
-        let page = if page.is_file() { page } else { report::write(&folder, None)? };
+        // What is no page of ours, such as a link, is not opened.
+        let page = match read_page(&folder).map_err(ReportError::Read)? {
+            Some(_) => folder.join(kreisel::report::FILE),
+            None => report::write(&folder, None)?,
+        };
         Printer::new(io::stdout()).print(&format!("{}\n", page.display()))?;
         // A browser does not know our present folder.
         if !std::path::absolute(&page).is_ok_and(|whole| open(whole.as_os_str())) {

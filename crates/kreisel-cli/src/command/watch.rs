@@ -177,8 +177,10 @@ fn tell_end(outcome: &JobOutcome, folder: &Path, shown: &Shown) {
     let summary = &outcome.summary;
     let words = format!("{}, in {} s", verdict_words(summary), brief(summary.wall_time));
     say(&format!("{words}\n"));
-    if let Ok(page) = std::fs::read_to_string(folder.join(report::FILE)) {
-        shown.show(page);
+    match report::read_page(folder) {
+        Ok(Some(page)) => shown.show(page),
+        Ok(None) => {}
+        Err(error) => say(&format!("{error}\n")),
     }
     match &summary.status {
         EndStatus::Failed { message } => shown.tell(Standing::Wrong, &words, 1.0, message),

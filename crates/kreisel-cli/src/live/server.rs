@@ -1,16 +1,17 @@
 //! The smallest server that a page needs: `GET` on the loopback, one answer a connection.
 
 use super::Shown;
+use kreisel::report::policed;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 /// The frame in which pages of runs are shown.
-const FRAME: &str = include_str!("frame.html");
+static FRAME: LazyLock<String> = LazyLock::new(|| policed(include_str!("frame.html")));
 
 /// Bytes of a request, at most; browsers send less than a thousand.
 const MAX_REQUEST: u64 = 16 * 1024;
@@ -214,7 +215,7 @@ impl Site {
     fn at(&self, rest: &str) -> Answer {
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
         match place {
-            "" => Answer::page(FRAME.into()),
+            "" => Answer::page(FRAME.as_str().into()),
             "page" => Answer::page(self.shown.page()),
             "state" => {
                 let after = query.strip_prefix("after=").and_then(|number| number.parse().ok()).unwrap_or(0);
@@ -257,7 +258,14 @@ mod tests {
         assert!(host.starts_with("127.0.0.1:") && token.trim_end_matches('/').len() == 32, "{url}");
         let path = |rest: &str| format!("/{token}{rest}");
         assert!(get(&url, &path("page?1"), host).ends_with("<p>the page"));
-        assert!(get(&url, &path(""), host).contains("Content-Security-Policy"));
+        let frame = get(&url, &path(""), host);
+        let policy = frame.split("Content-Security-Policy").nth(1).and_then(|rest| rest.split('>').next());
+        assert!(
+            policy.is_some_and(
+                |words| words.contains("script-src 'sha256-") && !words.contains("script-src 'unsafe")
+            ),
+            "{policy:?}"
+        );
         let state = get(&url, &path("state?after=0"), host);
         assert!(state.contains(r#""version":2,"page":1,"standing":"done","title":"swing""#), "{state}");
         for (path, host, status) in [

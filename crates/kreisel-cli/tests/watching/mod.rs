@@ -33,12 +33,21 @@ impl Watching {
     }
 
     /// Starts a command that watches, and waits for its address.
-    pub fn of(mut command: Command) -> Self {
+    pub fn of(command: Command) -> Self {
+        Self::begun(command).unwrap()
+    }
+
+    /// The same; nothing if it ends without an address.
+    pub fn begun(mut command: Command) -> Option<Self> {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
-        let (host, path) = url.trim().strip_prefix("http://").unwrap().split_once('/').unwrap();
-        Self { child, host: host.to_owned(), path: format!("/{path}"), version: 0 }
+        let address = url.trim().strip_prefix("http://").and_then(|address| address.split_once('/'));
+        let Some((host, path)) = address else {
+            assert!(!child.wait().unwrap().success(), "it ended well without an address");
+            return None;
+        };
+        Some(Self { child, host: host.to_owned(), path: format!("/{path}"), version: 0 })
     }
 
     /// What the page has at a place.

@@ -2,7 +2,8 @@
 
 use crate::Request;
 use crate::xml::{self, Element};
-use kreisel::model::{ModelError, ModelErrors, SourceFile};
+use kreisel::model::document::read_bytes;
+use kreisel::model::{Mistake, ModelError, ModelErrors, SourceFile};
 use roxmltree::Document;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -36,14 +37,19 @@ impl Files {
                 }
                 let path =
                     beside(request.beside, written).map_err(|reason| refused(include, written, &reason))?;
-                let about = std::fs::metadata(&path)
-                    .map_err(|error| refused(include, written, &error.to_string()))?;
-                size += about.len();
-                if files.texts.len() >= MOST.0 || size > MOST.1 {
-                    return Err(include.mistake("too many files, or too large ones, are included").into());
+                let too_many = || include.mistake("too many files, or too large ones, are included");
+                if files.texts.len() >= MOST.0 {
+                    return Err(too_many().into());
                 }
-                let text = std::fs::read_to_string(&path)
-                    .map_err(|error| refused(include, written, &error.to_string()))?;
+                let bytes =
+                    read_bytes(&path, MOST.1.saturating_sub(size)).map_err(|mistake| match mistake {
+                        Mistake::FileTooLarge { .. } => too_many(),
+                        Mistake::Unreadable(reason) => refused(include, written, &reason),
+                        mistake => refused(include, written, &mistake.to_string()),
+                    })?;
+                size += bytes.len() as u64;
+                let text =
+                    String::from_utf8(bytes).map_err(|_| refused(include, written, "it is not UTF-8"))?;
                 files.places.insert(written.to_owned(), files.texts.len());
                 files.texts.push(SourceFile::new(path.display().to_string(), text));
             }
@@ -71,7 +77,7 @@ fn beside(folder: Option<&Path>, written: &str) -> Result<PathBuf, String> {
     if !path.starts_with(&root) {
         return Err("it lies outside of the folder of the robot".to_owned());
     }
-    if path.is_file() { Ok(path) } else { Err("it is no file".to_owned()) }
+    Ok(path)
 }
 
 /// Parsed files.

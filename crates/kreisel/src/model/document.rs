@@ -41,7 +41,7 @@ use super::value::{self, Content, Entries, Entry, Value};
 use crate::file::open_regular;
 
 /// Largest model file in bytes.
-const MAX_FILE_SIZE: u64 = 100_000_000;
+pub const MAX_FILE_SIZE: u64 = 100_000_000;
 /// Most parts of a model, and most repetitions of one.
 const MAX_PARTS: usize = 1_000_000;
 /// Most files that are included, counted as often as they are.
@@ -982,7 +982,10 @@ pub(crate) fn read_beside(file: &Text, limit: u64) -> Result<Vec<u8>, ModelError
 }
 
 /// Reads a file that a model consists of or names: a regular one that is not larger than a limit.
-pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Mistake> {
+///
+/// What is looked at is what was opened, so that nobody can put a pipe in its place meanwhile, for which one would
+/// wait without end.
+pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Mistake> {
     let refuse = |error: std::io::Error| Mistake::Unreadable(io_words(&error));
     let file = open_regular(path).map_err(refuse)?;
     let size = file.metadata().map_err(refuse)?.len();
@@ -991,6 +994,7 @@ pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Mistake> {
     }
     let mut bytes = Vec::new();
     // It may grow while it is read.
-    file.take(limit).read_to_end(&mut bytes).map_err(refuse)?;
-    Ok(bytes)
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(refuse)?;
+    let size = bytes.len() as u64;
+    if size > limit { Err(Mistake::FileTooLarge { size, limit }) } else { Ok(bytes) }
 }

@@ -17,7 +17,7 @@ mod symbol;
 mod thin;
 
 pub use motion::{MotionError, RecordedMotion};
-pub use page::{page, page_of_all};
+pub use page::{page, page_of_all, policed, read_page};
 pub use palette::{COLOURS, Palette};
 pub use recording::Recording;
 pub use shape::beam_halves;

@@ -6,10 +6,14 @@
 use super::base64::{doubles, encode, singles};
 use super::palette::Palette;
 use super::thin::thinned;
-use super::{RecordedMotion, Recording};
-use crate::results::{Channel, CsvTable, RunSummary, Scene};
+use super::{FILE, RecordedMotion, Recording};
+use crate::file::own_bytes;
+use crate::results::folder::is_absent;
+use crate::results::{Channel, CsvTable, ReadError, RunSummary, Scene};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use std::io::{self, ErrorKind};
+use std::path::Path;
 use std::sync::LazyLock;
 
 /// The viewer, built from `viewer/` by `cargo xtask viewer`.
@@ -23,11 +27,14 @@ const ANY_SCRIPT: &str = "script-src 'unsafe-inline'";
 
 /// The viewer with a policy by which its own script runs and no other: were a text ever taken for markup, a browser
 /// would still not run what it holds.
-static POLICED: LazyLock<String> = LazyLock::new(|| {
-    let hash = encode(&Sha256::digest(own_script(VIEWER)));
+static POLICED: LazyLock<String> = LazyLock::new(|| policed(VIEWER));
+
+/// A page of one script whose policy lets any script run, with a policy by which that one runs and no other.
+pub fn policed(page: &str) -> String {
+    let hash = encode(&Sha256::digest(own_script(page)));
     let policy = format!("script-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'");
-    VIEWER.replacen(ANY_SCRIPT, &policy, 1)
-});
+    page.replacen(ANY_SCRIPT, &policy, 1)
+}
 
 /// The script of a page.
 fn own_script(page: &str) -> &str {
@@ -41,6 +48,20 @@ const FORMAT: u32 = 1;
 const EXACT_BYTES: usize = 4_000_000;
 /// Bytes of signals that are aimed at beyond.
 const MAX_BYTES: usize = 8_000_000;
+
+/// Largest page that is read back; pages are thinned to a part of it.
+const MAX_PAGE_BYTES: u64 = 512 << 20;
+
+/// The page that stands in a folder of results, if there is one.
+pub fn read_page(folder: &Path) -> Result<Option<String>, ReadError> {
+    let path = folder.join(FILE);
+    let text = match own_bytes(&path, MAX_PAGE_BYTES) {
+        Ok(bytes) => String::from_utf8(bytes).map_err(|error| io::Error::new(ErrorKind::InvalidData, error)),
+        Err(source) if is_absent(&source) => return Ok(None),
+        Err(source) => Err(source),
+    };
+    text.map(Some).map_err(|source| ReadError::io(&path, source))
+}
 
 /// A page that shows a recording.
 pub fn page(recording: &Recording) -> String {

@@ -3,6 +3,7 @@
 use super::SettingFlags;
 use crate::command::CommandError;
 use kreisel::machine::{LedError, LedMachine, Machine, SettingTexts};
+use kreisel::model::document::{MAX_FILE_SIZE, read_bytes};
 use kreisel::model::{Document, ModelErrors};
 use kreisel::part::{self, MachineReader};
 use kreisel::results::ModelIdentity;
@@ -79,7 +80,8 @@ impl<const IN_TIME: bool> Model<IN_TIME> {
             return Ok(ModelIdentity::new(STANDARD_INPUT, text.as_bytes()));
         }
         let unreadable = |source| CommandError::ModelGone { path: self.file.clone(), source };
-        let content = std::fs::read(&self.file).map_err(unreadable)?;
+        let content = read_bytes(&self.file, MAX_FILE_SIZE)
+            .map_err(|mistake| unreadable(std::io::Error::other(mistake.to_string())))?;
         let absolute = std::path::absolute(&self.file).map_err(unreadable)?;
         Ok(ModelIdentity::new(absolute.display().to_string(), &content))
     }
