@@ -11,7 +11,8 @@ const MAX_TRIANGLES: usize = 1_000_000;
 /// Most nodes of a scene that are walked through: instances multiply them too.
 const MAX_STEPS: usize = 100_000;
 
-/// Reads a text.
+/// Reads a text. Which axis is up in the file is not looked at: tools of robots take the axes as they are, and so do
+/// frames of links.
 pub fn read(text: &str) -> Result<Vec<Triangle>, String> {
     let file = SourceFile::new("surface.dae", text);
     let document = xml::parse(&file).map_err(|errors| errors.to_string())?;
@@ -177,4 +178,78 @@ fn surface(geometry: Element<'_>) -> Result<Vec<Triangle>, String> {
         }
     }
     Ok(triangles)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A triangle and a square, in centimetres; the square is a polygon whose corners have normals too.
+    const GEOMETRY: &str = "
+        <asset><unit meter='0.01'/><up_axis>Y_UP</up_axis></asset>
+        <library_geometries>
+        <geometry id='triangle'><mesh>
+        <source id='t-places'><float_array count='9'>0 0 0 1 0 0 0 1 0</float_array></source>
+        <vertices id='t-corners'><input semantic='POSITION' source='#t-places'/></vertices>
+        <triangles count='1'><input semantic='VERTEX' source='#t-corners' offset='0'/><p>0 1 2</p></triangles>
+        </mesh></geometry>
+        <geometry id='square'><mesh>
+        <source id='s-places'><float_array count='12'>0 0 0 2 0 0 2 2 0 0 2 0</float_array></source>
+        <vertices id='s-corners'><input semantic='POSITION' source='#s-places'/></vertices>
+        <polylist count='1'><input semantic='NORMAL' source='#none' offset='0'/>
+        <input semantic='VERTEX' source='#s-corners' offset='1'/><vcount>4</vcount><p>9 0 9 1 9 2 9 3</p></polylist>
+        </mesh></geometry>
+        </library_geometries>";
+
+    fn read_scene(nodes: &str, scene: &str) -> Vec<Triangle> {
+        read(&format!(
+            "<COLLADA>{GEOMETRY}<library_nodes>{nodes}</library_nodes><library_visual_scenes><visual_scene>{scene}\
+             </visual_scene></library_visual_scenes></COLLADA>"
+        ))
+        .unwrap()
+    }
+
+    fn assert_triangle(found: &Triangle, centimetres: [[f64; 3]; 3]) {
+        for (found, expected) in found.iter().zip(centimetres) {
+            assert!((100.0 * found - Vector3::from(expected)).norm() < 1e-12, "{found} {expected:?}");
+        }
+    }
+
+    #[test]
+    fn units_count_and_axes_stay_as_they_are() {
+        let found = read_scene("", "<node><instance_geometry url='#triangle'/></node>");
+        assert_eq!(found.len(), 1);
+        assert_triangle(&found[0], [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+    }
+
+    #[test]
+    fn transforms_act_in_their_order_and_through_instances() {
+        // x' = T S R x: turned by 90° about z, stretched along x, moved.
+        let found = read_scene(
+            "<node id='turned'><rotate>0 0 1 90</rotate><instance_geometry url='#triangle'/></node>",
+            "<node><translate>10 0 0</translate><scale>2 1 1</scale><instance_node url='#turned'/></node>
+             <node><node><translate>0 0 5</translate><instance_node url='#turned'/></node></node>",
+        );
+        assert_eq!(found.len(), 2);
+        assert_triangle(&found[0], [[10.0, 0.0, 0.0], [10.0, 1.0, 0.0], [8.0, 0.0, 0.0]]);
+        assert_triangle(&found[1], [[0.0, 0.0, 5.0], [0.0, 1.0, 5.0], [-1.0, 0.0, 5.0]]);
+    }
+
+    #[test]
+    fn what_is_mirrored_by_a_matrix_keeps_its_outside() {
+        let matrix = "-1 0 0 3  0 1 0 0  0 0 1 0  0 0 0 1";
+        let found = read_scene(
+            "",
+            &format!("<node><matrix>{matrix}</matrix><instance_geometry url='#triangle'/></node>"),
+        );
+        assert_triangle(&found[0], [[3.0, 0.0, 0.0], [3.0, 1.0, 0.0], [2.0, 0.0, 0.0]]);
+    }
+
+    #[test]
+    fn polygons_become_fans_of_triangles() {
+        let found = read_scene("", "<node><instance_geometry url='#square'/></node>");
+        assert_eq!(found.len(), 2);
+        assert_triangle(&found[0], [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [2.0, 2.0, 0.0]]);
+        assert_triangle(&found[1], [[0.0, 0.0, 0.0], [2.0, 2.0, 0.0], [0.0, 2.0, 0.0]]);
+    }
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{model_as, read_as, refused_as};
+use common::{model_as, moves_as_two_circles_say, read_as, refused_as};
 use kreisel::machine::shape::Geometry;
 use kreisel_import::{Choices, Folder, import, import_text, to_urdf};
 use std::path::Path;
@@ -143,6 +143,23 @@ fn what_is_not_taken_over_is_listed() {
     told(&pair("spherical", "<dynamics damping='1'/>"), "damping, friction and stiffness");
     let light = pair("fixed", "").replace("'b'><inertial><mass value='1'", "'b'><inertial><mass value='0'");
     told(&light, "the inertia of `b`");
+}
+
+/// A four-bar cut open where the coupler meets the rocker: URDF has no loops.
+const CUT: &str = "<robot name='four-bar'>
+    <link name='base'/>
+    <link name='crank'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>
+    <link name='coupler'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>
+    <link name='rocker'><inertial><origin xyz='0 0 0.8'/><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>
+    <joint name='a' type='continuous'><parent link='base'/><child link='crank'/><axis xyz='0 1 0'/></joint>
+    <joint name='b' type='continuous'><origin xyz='0 0 0.3'/><parent link='crank'/><child link='coupler'/><axis xyz='0 1 0'/></joint>
+    <joint name='d' type='continuous'><origin xyz='1 0 0'/><parent link='base'/><child link='rocker'/><axis xyz='0 1 0'/></joint>
+    </robot>";
+
+#[test]
+fn a_loop_is_closed_by_hand_with_one_more_joint() {
+    let joint = "\n[[spherical]]\nname = 'c'\nbodies = ['coupler', 'rocker']\npoint = [1, 0, 0.8]\n";
+    moves_as_two_circles_say(&(model_as("urdf", CUT) + joint));
 }
 
 /// The model of a text, written as URDF.
