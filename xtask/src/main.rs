@@ -9,6 +9,7 @@ mod cargo;
 mod chart;
 mod dist;
 mod house;
+mod installed;
 mod instructions;
 mod python;
 mod reference;

@@ -1,6 +1,6 @@
 //! Python environments under `target/`, each set up once.
 
-use crate::{cargo, root, say};
+use crate::{cargo, installed, root, say};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -52,8 +52,8 @@ const TEST_PACKAGES: [&str; 10] = [
     "scipy",
 ];
 
-/// Tests the Python package as it is built for development, without a build of its own: the library is in
-/// `target/` already.
+/// Tests the Python package as it is built for development, and the command that it brings, without a build of its
+/// own: the library is in `target/` already.
 pub fn check_package() -> Result<(), String> {
     let python = environment("python-tests", &TEST_PACKAGES)?;
     // With the tests, for which the crates that it needs are built already; alone it would have them built
@@ -74,7 +74,8 @@ pub fn check_package() -> Result<(), String> {
     run(&[&doctest[..], &["-o", "doctest_optionflags=ELLIPSIS IGNORE_EXCEPTION_DETAIL", &package_text]]
         .concat())?;
     run(&["-m", "mypy", "python/kreisel", &tests])?;
-    run(&["-m", "mypy.stubtest", "kreisel._kreisel"])
+    run(&["-m", "mypy.stubtest", "kreisel._kreisel"])?;
+    installed::check(&package)
 }
 
 /// Compares robots that the command imports with Pinocchio and MuJoCo.

@@ -35,7 +35,11 @@ const STEPS: &[Step] = &[
         let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, &**value)).collect();
         cargo::test("doors", &["results_vtkhdf::"], &variables)
     }),
-    step("python", "the Python package works: its tests, its examples, its types", python::check_package),
+    step(
+        "python",
+        "the Python package works: its tests, its examples, its types, its command",
+        python::check_package,
+    ),
     step("robots", "imported robots move as Pinocchio says", python::check_robots),
     step("drift", "redundant equations hold over a hundred thousand steps", || {
         cargo::test("laws", &["redundancy::", "--", "--ignored"], &[])

@@ -9,6 +9,7 @@
 
 mod watching;
 
+use kreisel::results::CsvTable;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -116,18 +117,30 @@ fn height_of_curves(svg: &str) -> f64 {
     heights.fold(0.0, f64::max)
 }
 
-/// Lines of blocks of shell commands that call the program.
+/// Lines of blocks of shell commands that call the program, and whole commands among the things to try.
 fn lines_of_page(text: &str) -> Vec<String> {
-    let mut is_shell = false;
+    let (mut is_shell, mut is_to_try) = (false, false);
     let mut lines = Vec::new();
     for line in text.lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            is_to_try = heading == "Three things to try";
+        }
         if line.starts_with("```") {
             is_shell = line == "```sh";
         } else if is_shell && line.starts_with("kreisel ") {
             lines.push(line.to_owned());
+        } else if is_to_try {
+            let code = line.split('`').skip(1).step_by(2);
+            lines.extend(code.filter(|code| code.starts_with("kreisel ")).map(str::to_owned));
         }
     }
     lines
+}
+
+#[test]
+fn commands_among_the_things_to_try_are_found() {
+    let page = "`kreisel no`\n## Three things to try\n\n1. `kreisel run a.toml --set b=\"1 m\"`: see `b`.\n## More\n`kreisel no`\n";
+    assert_eq!(lines_of_page(page), ["kreisel run a.toml --set b=\"1 m\""]);
 }
 
 fn pages(folder: &Path) -> Vec<PathBuf> {
@@ -175,4 +188,25 @@ fn commands_of_the_help_work() {
         assert!(!examples.is_empty(), "`kreisel {name} --help` shows no example");
         run_all(&format!("kreisel {name} --help"), &examples);
     }
+}
+
+#[test]
+fn the_linkage_of_the_page_for_beginners_swings_as_its_triangles_say() {
+    let page = fs::read_to_string(root().join("book/src/first-paths.md")).unwrap();
+    let model = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("linkage.toml"), model).unwrap();
+    let output = shell(folder.path(), "kreisel run linkage.toml --quiet");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let table = CsvTable::read(&folder.path().join("results/linkage/trajectory.csv")).unwrap();
+    let angle = table.column("pivot.angle").unwrap();
+    let (least, most) =
+        angle.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
+    // Crank 0.1, coupler √(0.3² + 0.2²), rocker 0.2 and ground 0.4: the rocker turns back where the first two lie on a line.
+    let coupler = 0.3_f64.hypot(0.2);
+    let at = |reach: f64| ((0.16 + 0.04 - reach * reach) / 0.16).acos();
+    let swing = at(coupler + 0.1) - at(coupler - 0.1);
+    assert!((swing.to_degrees() - 60.0).abs() < 0.05, "{swing}");
+    // A thousandth of the run stands between two output times, and the accuracy is a thousandth.
+    assert!((most - least - swing).abs() < 1e-3, "{}", most - least);
 }

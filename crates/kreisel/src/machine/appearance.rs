@@ -38,6 +38,8 @@ pub struct Appearance {
     up: Vector3,
     /// Bodies in the order of their nodes, with how the model wants them drawn.
     bodies: Vec<(NodeId, BodyLook)>,
+    /// What bodies without a shape look like in place of a shape by their inertia.
+    cores: Vec<(NodeId, Solid)>,
     lines: Vec<SceneSpring>,
     surfaces: Vec<SceneSurface>,
 }
@@ -46,6 +48,18 @@ impl Appearance {
     /// Shows a body: by the shapes that the model gives, or else by one of its mass and inertia.
     pub fn show_body(&mut self, node: NodeId, look: BodyLook) {
         self.bodies.push((node, look));
+    }
+
+    /// Shows a solid on a body: as the body itself if the model gives that no shape, and else beside it unless a round
+    /// shape of the body is as large as the `radius` of the solid.
+    pub fn show_on(&mut self, name: &str, node: NodeId, radius: f64, solid: Solid) {
+        let Some(look) = self.body(node) else { return };
+        if look.shapes.is_empty() {
+            self.cores.push((node, solid));
+        } else if !look.has_round_shape(radius) {
+            let geometry = solid.geometry.with_surface(scene_mesh);
+            self.add_surface(name, Some(node), Some(geometry), &solid.frame);
+        }
     }
 
     /// Shows a line between two points, given in axes of their nodes or in the world.
@@ -69,6 +83,21 @@ impl Appearance {
                 Some(Geometry::Capsule { radius, length: 2.0 * half_length })
             }
         };
+        self.add_surface(name, node, geometry, frame);
+    }
+
+    /// Shows a curved surface that a part touches, seen from the side on which its triangles turn anticlockwise.
+    pub fn show_mesh(&mut self, name: &str, node: Option<NodeId>, mesh: SceneMesh, frame: &Pose) {
+        self.add_surface(name, node, Some(Geometry::Mesh(mesh)), frame);
+    }
+
+    fn add_surface(
+        &mut self,
+        name: &str,
+        node: Option<NodeId>,
+        geometry: Option<Geometry<SceneMesh>>,
+        frame: &Pose,
+    ) {
         let (name, node, frame) = (name.to_owned(), node.map(|node| node.0), scene_frame(frame));
         let is_same =
             |other: &SceneSurface| (&other.geometry, other.node, other.frame) == (&geometry, node, frame);
@@ -103,6 +132,19 @@ impl Appearance {
     fn body(&self, node: NodeId) -> Option<&BodyLook> {
         let place = self.bodies.binary_search_by_key(&node.0, |(node, _)| node.0).ok()?;
         Some(&self.bodies[place].1)
+    }
+}
+
+impl BodyLook {
+    /// Whether one of its shapes is round and has at least this radius.
+    fn has_round_shape(&self, radius: f64) -> bool {
+        self.shapes.iter().any(|shape| match shape.solid.geometry {
+            Geometry::Sphere { radius: own }
+            | Geometry::Cylinder { radius: own, .. }
+            | Geometry::Capsule { radius: own, .. } => own >= radius,
+            Geometry::Frustum { radii, .. } => radii[0].max(radii[1]) >= radius,
+            Geometry::Box { .. } | Geometry::Mesh(_) => false,
+        })
     }
 }
 
@@ -146,7 +188,11 @@ impl Machine {
     ) -> Option<SceneBody> {
         let body = self.frames().body_of(node)?;
         let mut shapes: Vec<SceneShape> = match look.shapes.as_slice() {
-            [] => default_shapes(body, attached, size),
+            [] => {
+                let cores = self.registries.appearance.cores.iter();
+                let cores = cores.filter(|(other, _)| *other == node).map(|(_, solid)| solid.clone());
+                default_shapes(body, cores.collect(), attached, size)
+            }
             given => {
                 let seen = given.iter().filter(|shape| shape.visible);
                 seen.map(|shape| SceneShape {
@@ -185,13 +231,14 @@ impl Machine {
     }
 }
 
-fn default_shapes(body: &BodyEntry, attached: Vec<Vector3>, size: f64) -> Vec<SceneShape> {
+/// What a body without a shape looks like: its `cores`, or a shape by its inertia, and bars.
+fn default_shapes(body: &BodyEntry, cores: Vec<Solid>, attached: Vec<Vector3>, size: f64) -> Vec<SceneShape> {
     let markers = body.markers.iter().map(|(_, frame)| frame.position);
     // Nobody sees arms apart that end this close.
     let arms = apart(attached.into_iter().chain(markers), 1e-6 * size);
     let reach = arms.iter().map(Vector3::norm).fold(0.0, f64::max);
     let radius = BAR * if reach > 0.0 { reach.min(size) } else { size };
-    let mut shapes = vec![core(body, radius)];
+    let mut shapes = if cores.is_empty() { vec![core(body, radius)] } else { cores };
     shapes.extend(arms.iter().filter(|arm| arm.norm() > 2.0 * radius).map(|arm| bar(arm, radius)));
     shapes.iter().map(|shape| scene_shape(shape, true)).collect()
 }

@@ -2,14 +2,17 @@
 
 use super::joint::{refuse_point_masses, two_bodies};
 use super::rolling;
+use crate::element::contact::Surface;
 use crate::element::{RoadProfile, Tyre, TyreData};
 use crate::lie::{Pose, UnitQuaternion, Vector3};
 use crate::machine::sensor::{AppliedWrench, SensorFrame, TyreSensor, WrenchPart};
-use crate::machine::{MachineBuilder, PartEntry, Rank, placement};
+use crate::machine::shape::{Geometry, Solid};
+use crate::machine::{Attachment, MachineBuilder, PartEntry, Rank, placement};
 use crate::model::{
     Characteristic, Dimension, Key, ModelErrors, Need, Occurrence, OwnFormula, Part, PartKind, PartReader,
     Table, ValueKind,
 };
+use crate::results::scene::SceneMesh;
 use nalgebra::{Matrix3, Rotation3};
 
 /// The name on which the height of a road depends.
@@ -75,6 +78,13 @@ pub static PARTS: &[PartEntry] = &[PartEntry::new(
 /// Sine of the angle between two directions that are taken as one: rounding of what is typed.
 const SAME_DIRECTION: f64 = 1e-6;
 
+/// Width of a tyre as it is drawn, in radii: that of ordinary cars. Nothing is computed from it.
+const WIDTH: f64 = 0.6;
+/// Length of a piece of a wavy road as it is drawn, in radii: bumps are longer than the contact.
+const PIECE: f64 = 0.5;
+/// How many pieces are drawn to each side of the wheel's start.
+const PIECES: i32 = 200;
+
 /// Adds a tyre.
 fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
     let reader = PartReader::new(part)?;
@@ -112,6 +122,7 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
             Characteristic::Formula(formula) => Box::new(FormulaProfile(formula)),
         }
     });
+    show(builder, part.name(), &sides, &offsets, radius, profile.as_deref());
     // A hundredth of the relaxation length is the slip that a wheel in use has.
     let scale = 0.01 * data.relaxation_length;
     let states = ["along", "across"].map(|axis| {
@@ -129,6 +140,54 @@ fn add(part: &Part, builder: &mut MachineBuilder) -> Result<(), ModelErrors> {
         builder.signals_mut().offer(Rank::Contact, sensor);
     }
     reader.finish()
+}
+
+/// Shows the wheel with its tyre, unless it has a shape as large, and its road: a plane, or what lies near the wheel's
+/// start of one with a height.
+fn show(
+    builder: &mut MachineBuilder,
+    name: &str,
+    sides: &[Attachment; 2],
+    offsets: &[Pose; 2],
+    radius: f64,
+    profile: Option<&dyn RoadProfile>,
+) {
+    let [road, wheel] = sides;
+    let appearance = builder.appearance_mut();
+    if let Some(node) = wheel.node {
+        let geometry = Geometry::Cylinder { radius, length: WIDTH * radius };
+        appearance.show_on(name, node, radius, Solid { geometry, frame: offsets[1] });
+    }
+    let Some(profile) = profile else {
+        appearance.show_surface(name, road.node, Surface::Plane, &offsets[0]);
+        return;
+    };
+    let start = wheel.body.compose(&offsets[1]).position;
+    let start = road.body.compose(&offsets[0]).inverse().transform_point(&start);
+    appearance.show_mesh(name, road.node, strip(profile, &start, radius), &offsets[0]);
+}
+
+/// A piece of road below the wheel's start, twice as wide as the tyre; where it has no height nothing is drawn.
+fn strip(profile: &dyn RoadProfile, start: &Vector3, radius: f64) -> SceneMesh {
+    let mut mesh = SceneMesh { points: Vec::new(), triangles: Vec::new() };
+    let mut is_joined = false;
+    for piece in -PIECES..=PIECES {
+        let way = start.x + f64::from(piece) * PIECE * radius;
+        let height = profile.height(way)[0] as f32;
+        if !height.is_finite() {
+            is_joined = false;
+            continue;
+        }
+        let next = mesh.points.len() as u32;
+        let edge = |side: f64| [way as f32, (start.y + side * WIDTH * radius) as f32, height];
+        mesh.points.extend([edge(-1.0), edge(1.0)]);
+        if is_joined {
+            let [right, left] = [next - 2, next - 1];
+            mesh.triangles.extend([[right, next, next + 1], [right, next + 1, left]]);
+        }
+        is_joined = true;
+    }
+    mesh
 }
 
 /// The road's frame with x along `direction`, as far as the plane allows.

@@ -33,14 +33,14 @@ pub struct Scene {
     pub arrows: Vec<SceneArrow>,
     /// Named frames on the ground.
     pub ground: Vec<SceneMarker>,
-    /// What bodies touch: the ground, and shapes that the model gives to contacts alone.
+    /// What bodies touch: the ground, roads, and shapes of contacts and tyres that no body has.
     pub surfaces: Vec<SceneSurface>,
 }
 
 /// What contacts touch where no body looks like it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SceneSurface {
-    /// Name of the contact.
+    /// Name of the contact or tyre.
     pub name: String,
     /// The node that carries it; the ground if absent.
     pub node: Option<usize>,
@@ -301,19 +301,21 @@ impl Scene {
     /// Whether every part names nodes that there are, and every triangle corners that there are.
     pub fn is_consistent(&self) -> bool {
         let known = |node: &usize| *node < self.nodes.len();
-        let shape = |shape: &SceneShape| match &shape.geometry {
+        let whole = |geometry: &Geometry<SceneMesh>| match geometry {
             Geometry::Mesh(SceneMesh { points, triangles }) => {
                 triangles.iter().flatten().all(|corner| (*corner as usize) < points.len())
             }
             _ => true,
         };
-        self.bodies.iter().all(|body| known(&body.node) && body.shapes.iter().all(shape))
+        let mut shapes = self.bodies.iter().flat_map(|body| &body.shapes);
+        self.bodies.iter().all(|body| known(&body.node))
+            && shapes.all(|shape| whole(&shape.geometry))
             && self.elements().flat_map(|element| &element.nodes).flatten().all(known)
             && self.joints.iter().flat_map(|joint| &joint.nodes).flatten().all(known)
             && self.springs.iter().flat_map(|spring| &spring.nodes).flatten().all(known)
             && self.arrows.iter().flat_map(|arrow| &arrow.node).all(known)
             && self.surfaces.iter().flat_map(|surface| &surface.node).all(known)
-            && !self.surfaces.iter().any(|surface| matches!(surface.geometry, Some(Geometry::Mesh(_))))
+            && self.surfaces.iter().flat_map(|surface| &surface.geometry).all(whole)
     }
 
     /// The scene as JSON with a final line end.

@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the message")]
 
 use crate::common::{column, last, read, within};
+use kreisel::lie::Vector3;
+use kreisel::results::mesh::rotated;
+use kreisel::results::scene::{Geometry, Scene, SceneFrame, SceneMesh, SceneSurface};
 use kreisel::run::Trajectory;
 
 const RADIUS: f64 = 0.3;
@@ -312,4 +315,91 @@ fn a_tyre_needs_a_wheel_that_can_move_and_stands() {
         let Err(message) = read(&model(bodies, axis)) else { panic!("{bodies} {axis} is taken") };
         assert!(message.contains(words), "{message}");
     }
+}
+
+/// A wheel on its tyre, with what the model says about its shape and more keys of the tyre.
+fn wheel(shape: &str, more: &str) -> Scene {
+    let tyre = tyre("wheel", &format!("wheel-axis = [0, 1, 0]\n{more}"));
+    read(&format!(
+        "[[body]]\nname = 'wheel'\nmass = 1\ninertia = [1, 1, 1]\nposition = [2, 0, {RADIUS}]\n{shape}\n{tyre}"
+    ))
+    .unwrap()
+    .scene()
+}
+
+/// The cylinder of a tyre: its radius, as wide as tyres are, about y.
+fn assert_tyre(geometry: &Geometry<SceneMesh>, frame: &SceneFrame) {
+    let Geometry::Cylinder { radius, length } = geometry else { panic!("{geometry:?}") };
+    assert!(*radius == RADIUS && *length > 0.4 * RADIUS && *length < RADIUS, "{geometry:?}");
+    assert_eq!(frame.position, [0.0; 3]);
+    let axis = Vector3::from(rotated(frame.rotation, [0.0, 0.0, 1.0]));
+    within("axis", (axis - Vector3::y()).norm(), 1e-15);
+}
+
+#[test]
+fn a_wheel_is_drawn_with_its_tyre_on_its_road() {
+    // One ball of the inertia would be five times as large.
+    let scene = wheel("", "");
+    let [shape] = scene.bodies[0].shapes.as_slice() else { panic!("{scene:?}") };
+    assert_tyre(&shape.geometry, &shape.frame);
+    let [SceneSurface { geometry: None, node: None, frame, .. }] = scene.surfaces.as_slice() else {
+        panic!("{scene:?}")
+    };
+    assert_eq!(*frame, SceneFrame::default());
+    // A rim lies inside of its tyre.
+    let cylinder =
+        |part: f64| format!("shape = {{ kind = 'cylinder', radius = {}, length = 0.1 }}", part * RADIUS);
+    let scene = wheel(&cylinder(0.7), "");
+    assert!(
+        matches!(scene.bodies[0].shapes[0].geometry, Geometry::Cylinder { radius, .. } if radius < RADIUS)
+    );
+    let [SceneSurface { geometry: Some(geometry), node: Some(0), frame, .. }, _] = scene.surfaces.as_slice()
+    else {
+        panic!("{scene:?}")
+    };
+    assert_tyre(geometry, frame);
+    // What is as large is seen as it is, with the road alone beside it.
+    assert_eq!(wheel(&cylinder(1.0), "").surfaces.len(), 1);
+}
+
+#[test]
+fn a_wavy_road_is_drawn_at_its_height_under_the_wheel() {
+    let strip = |height: &str| {
+        let tyre = tyre(
+            "wheel",
+            &format!("wheel-axis = [0, 1, 0]\ndirection = [0, -1, 0]\npoint = [0, 0, 1]\nheight = {height}"),
+        )
+        .replace("wheel-axis = [0, 1, 0]", "wheel-axis = [1, 0, 0]");
+        let scene = read(&format!(
+            "[[body]]\nname = 'wheel'\nmass = 1\ninertia = [1, 1, 1]\nposition = [2, 3, {}]\n{tyre}",
+            1.0 + RADIUS
+        ))
+        .unwrap()
+        .scene();
+        let [SceneSurface { geometry: Some(Geometry::Mesh(mesh)), node: None, .. }] =
+            scene.surfaces.as_slice()
+        else {
+            panic!("{scene:?}")
+        };
+        mesh.clone()
+    };
+    // x counts along −y from the point, so that the wheel starts at −3 and, to the left of that way, at 2.
+    let mesh = strip("'0.05*sin(2*x)'");
+    let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+    for [x, y, z] in mesh.points.iter().map(|point| point.map(f64::from)) {
+        (least, most) = (least.min(x), most.max(x));
+        within("side", ((y - 2.0).abs() - 0.6 * RADIUS).abs(), 1e-6);
+        // Single precision of x at 60 m, times the slope.
+        within("height", (z - 0.05 * (2.0 * x).sin()).abs(), 1e-6);
+    }
+    within("middle", (0.5 * (least + most) + 3.0).abs(), 1e-5);
+    assert_eq!(mesh.triangles.len(), mesh.points.len() - 2);
+    // Seen from above.
+    for corners in &mesh.triangles {
+        let [a, b, c] = corners.map(|corner| Vector3::from(mesh.points[corner as usize].map(f64::from)));
+        assert!((b - a).cross(&(c - a)).z > 0.0, "{corners:?}");
+    }
+    // Where there is no height there is no road.
+    let half = strip("'sqrt(x)'");
+    assert!(half.points.iter().all(|point| point[0] >= 0.0) && !half.triangles.is_empty());
 }
