@@ -286,6 +286,10 @@ fn a_model_from_standard_input_goes_on_without_it() {
     let run = ["run", "-", "--quiet", "--no-report", "--checkpoint", "5steps"];
     assert!(kill(path, &run, None, &path.join("results/stdin/checkpoint.bin")));
     succeed(path, &["run", "--resume", "results/stdin", "--quiet"]);
+    assert!(
+        !path.join("results/stdin/report.html").exists(),
+        "what was asked for holds when the run goes on"
+    );
     succeed(path, &["run", "top.toml", "--quiet", "--no-report", "--out", "whole"]);
     let [expected, found] = ["whole", "results/stdin"].map(|name| content(&path.join(name)));
     assert!(expected == found);

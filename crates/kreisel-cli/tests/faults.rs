@@ -127,10 +127,20 @@ fn assert_told(fault: &Fault, kind: &str) {
     assert!(!message.contains("panicked"), "{what}: {message}");
 }
 
-/// Each call fails, once with a full disk and once with a broken one; both in turn, so that all tests together
-/// take seconds.
-fn kind(at: usize) -> &'static str {
-    if at.is_multiple_of(2) { "ENOSPC" } else { "EIO" }
+/// How the calls fail: with a full disk or a broken one. Where only some of them fail they do so in turn, so that
+/// all tests together take seconds; where all do, each does so twice.
+fn faults(stride: usize) -> impl Iterator<Item = (usize, &'static str)> {
+    let both = move |at: usize| {
+        let [full, broken] = ["ENOSPC", "EIO"].map(|kind| (at, kind));
+        if stride == 1 {
+            vec![full, broken]
+        } else if at.is_multiple_of(2) {
+            vec![full]
+        } else {
+            vec![broken]
+        }
+    };
+    (1..).step_by(stride).flat_map(both)
 }
 
 const RUN: [&str; 7] = ["run", "m.toml", "--quiet", "--out", "out", "--checkpoint", "3steps"];
@@ -156,13 +166,13 @@ fn assert_whole(place: &Place, fault: &str) {
     }
 }
 
-fn run_with_faults(from: usize, stride: usize) -> Option<usize> {
+fn run_with_faults(stride: usize) -> Option<usize> {
     let place = Place::new()?;
     place.succeed(&["run", "m.toml", "--quiet", "--out", "whole"]);
-    for at in (from..).step_by(stride) {
+    for (at, kind) in faults(stride) {
         let _ = fs::remove_dir_all(place.path("out"));
-        let Some(fault) = place.failing(&RUN, "out", at, kind(at)) else { return Some(at) };
-        assert_told(&fault, kind(at));
+        let Some(fault) = place.failing(&RUN, "out", at, kind) else { return Some(at) };
+        assert_told(&fault, kind);
         assert_whole(&place, &fault.what);
         // What cannot go on was finished, or is begun again; neither needs more than the same words.
         let again: &[&str] = &["run", "--quiet", "--resume", "out"];
@@ -188,14 +198,14 @@ fn run_with_faults(from: usize, stride: usize) -> Option<usize> {
 /// One of thirteen calls; all of them by `cargo xtask torture`.
 #[test]
 fn a_run_survives_some_calls_that_fail() {
-    let Some(calls) = run_with_faults(1, 13) else { return };
+    let Some(calls) = run_with_faults(13) else { return };
     assert!(calls > 100, "{calls}");
 }
 
 #[test]
 #[ignore = "minutes: `cargo xtask torture`"]
 fn a_run_survives_any_call_that_fails() {
-    let Some(calls) = run_with_faults(1, 1) else { return };
+    let Some(calls) = run_with_faults(1) else { return };
     assert!(calls > 100, "{calls}");
 }
 
@@ -215,13 +225,13 @@ fn resume_with_faults(stride: usize) {
         }
     };
     let resume = ["run", "--quiet", "--resume", "out"];
-    for at in (1..).step_by(stride) {
+    for (at, kind) in faults(stride) {
         interrupt(&place);
-        let Some(fault) = place.failing(&resume, "out", at, kind(at)) else {
+        let Some(fault) = place.failing(&resume, "out", at, kind) else {
             assert!(at > 40, "{at}");
             return;
         };
-        assert_told(&fault, kind(at));
+        assert_told(&fault, kind);
         assert_whole(&place, &fault.what);
         if place.path("out/checkpoint.bin").exists() {
             let again = place.command(&resume).output().unwrap();
@@ -254,13 +264,13 @@ fn a_sweep_survives_any_call_that_fails() {
         ["sweep", "m.toml", "--quiet", "--vary", "m=1,2", "--measure", "min(bob.position.z)", "--out", out]
     };
     place.succeed(&sweep("whole"));
-    for at in 1.. {
+    for (at, kind) in faults(1) {
         let _ = fs::remove_dir_all(place.path("out"));
-        let Some(fault) = place.failing(&sweep("out"), "out", at, kind(at)) else {
+        let Some(fault) = place.failing(&sweep("out"), "out", at, kind) else {
             assert!(at > 8, "{at}");
             return;
         };
-        assert_told(&fault, kind(at));
+        assert_told(&fault, kind);
         assert_whole(&place, &fault.what);
         place.succeed(&sweep("out"));
         assert!(place.files("out")["sweep.csv"] == place.files("whole")["sweep.csv"], "{}", fault.what);

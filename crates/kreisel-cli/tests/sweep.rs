@@ -194,3 +194,53 @@ fn a_measure_that_nothing_changes_is_told() {
     assert!(words.contains("the measure `top` is the same in all runs, 1"), "{words}");
     assert!(!words.contains("quarter"), "{words}");
 }
+
+#[test]
+#[cfg(unix)]
+fn a_sweep_that_a_scheduler_ends_keeps_its_runs_and_goes_on() {
+    let folder = folder();
+    let arguments =
+        ["--vary", "mass=1:3:100", "--measure", QUARTER, "--threads", "1", "--end-time", "0.3", "--out", "s"];
+    let mut child = command(folder.path(), &arguments).stderr(Stdio::piped()).spawn().unwrap();
+    let journal = folder.path().join("s/sweep.journal");
+    let lines = || fs::read_to_string(&journal).unwrap_or_default().lines().count();
+    let start = Instant::now();
+    // A head and two runs.
+    while lines() < 3 {
+        assert!(child.try_wait().unwrap().is_none(), "the sweep ends before it begins");
+        assert!(start.elapsed() < Duration::from_secs(60), "the sweep does not begin");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(143), "{words}");
+    let kept = lines() - 1;
+    assert!((2..100).contains(&kept), "{kept}");
+    let whole = done(folder.path(), &arguments);
+    let table = fs::read_to_string(folder.path().join("s/sweep.csv")).unwrap();
+    assert_eq!(table.lines().count(), 101, "{whole}");
+    done(folder.path(), &[&arguments[..8], &["--out", "whole"]].concat());
+    assert_eq!(table, fs::read_to_string(folder.path().join("whole/sweep.csv")).unwrap());
+}
+
+/// Whatever a journal says, the page shows it as text; its policy lets nothing run anyway.
+#[test]
+fn markup_in_the_reason_of_a_run_stays_text() {
+    let folder = folder();
+    let arguments = ["--vary", "mass=-1,1", "--measure", QUARTER, "--out", "s"];
+    done(folder.path(), &arguments);
+    let journal = folder.path().join("s/sweep.journal");
+    let whole = fs::read_to_string(&journal).unwrap();
+    let (before, rest) = whole.split_once("\"reason\":\"").unwrap();
+    let behind = &rest[rest.find("\"}").unwrap()..];
+    fs::write(
+        &journal,
+        format!("{before}\"reason\":\"<script>hacked()</script><img src=x onerror=hacked()>{behind}"),
+    )
+    .unwrap();
+    done(folder.path(), &arguments);
+    let page = fs::read_to_string(folder.path().join("s/sweep.html")).unwrap();
+    assert!(page.contains("&lt;img src=x onerror=hacked()"), "{page}");
+    assert!(!page.contains("<img") && !page.contains("<script"), "{page}");
+}

@@ -8,10 +8,10 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// A title for the window, a bell, a sequence in one letter, writing from right to left, a line over another.
-const HOSTILE: &str = "a\u{1b}]0;HACK\u{7}\u{9b}2J\u{202e}b\rc\u{8}\u{7f}";
+const HOSTILE: &str = "a\u{1b}]0;HACK\u{7}\u{9b}2J\u{202e}b\u{61c}\rc\u{8}\u{7f}";
 
 /// The same as TOML and JSON write it.
-const ESCAPED: &str = "a\\u001b]0;HACK\\u0007\\u009b2J\\u202eb\\u000dc\\u0008\\u007f";
+const ESCAPED: &str = "a\\u001b]0;HACK\\u0007\\u009b2J\\u202eb\\u061c\\u000dc\\u0008\\u007f";
 
 /// Runs the command; what it says must be letters, spaces and line ends, and speak of `named` somehow.
 fn check(folder: &Path, arguments: &[&str], named: &str) -> (Option<i32>, String) {
@@ -20,8 +20,10 @@ fn check(folder: &Path, arguments: &[&str], named: &str) -> (Option<i32>, String
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8(said).unwrap();
     let is_wrong = |letter: &char| {
-        let turns =
-            matches!(letter, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let turns = matches!(
+            letter,
+            '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        );
         turns || letter.is_control() && !matches!(letter, '\n' | '\t')
     };
     if let Some(letter) = said.chars().find(is_wrong) {
