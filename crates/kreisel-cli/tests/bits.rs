@@ -75,3 +75,77 @@ fn other_methods_and_tables_give_the_same_bits() {
         }
     }
 }
+
+/// A hinged arm with a tyre on a wavy road.
+const TYRE: &str = "[simulation]\nend-time = 0.2\nstep = 1e-3\n[[body]]\nname = 'arm'\nmass = 1\ninertia = [1, 1, 1]\n\
+    [[revolute]]\nname = 'hinge'\nbodies = ['ground', 'arm']\npoint = [0, 0, 0]\naxis = [0, 1, 0]\n[[tyre]]\nname = 'tyre'\n\
+    bodies = ['ground', 'arm']\nwheel-axis = [0, 1, 0]\nradius = 1\npoint = [0, 0, -0.9]\nvertical-stiffness = 1000\n\
+    longitudinal-stiffness = 500\ncornering-stiffness = 400\nheight = '0.1*sin(x)'\n";
+
+/// What a command leaves under a name, with so many threads, in a folder that is made for it.
+fn left(arguments: &[&str], name: &str, threads: &str, folder: &Path) -> String {
+    fs::create_dir(folder).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_kreisel"))
+        .args(arguments)
+        .current_dir(folder)
+        .envs([("RAYON_NUM_THREADS", threads), ("OMP_NUM_THREADS", threads)])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    fs::read_to_string(folder.join(name)).unwrap()
+}
+
+/// Tyres, local coordinates, runs to an accuracy, equilibria, modes and driving forces.
+#[test]
+fn other_computations_give_the_same_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    let tyre = folder.path().join("tyre.toml");
+    fs::write(&tyre, TYRE).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let model = |name: &str| root.join("models").join(name).to_str().unwrap().to_owned();
+    let (tyre, top, beam, racket) = (
+        tyre.to_str().unwrap(),
+        model("heavy-top.toml"),
+        model("princeton-beam.toml"),
+        model("tennis-racket.toml"),
+    );
+    let arm = folder.path().join("arm");
+    let arm = arm.to_str().unwrap();
+    let imported = Command::new(env!("CARGO_BIN_EXE_kreisel"))
+        .args(["import", &model("arm.urdf"), "--out", arm])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
+    let (arm, motion) = (format!("{arm}/arm.toml"), model("arm.csv"));
+    let run = ["--no-report", "--out", "out"];
+    let cases: [(&[&str], &str, usize); 6] = [
+        (&[&["run", tyre], &run[..]].concat(), "out/trajectory.csv", 100),
+        (
+            &[
+                &["run", &racket, "--method", "updated-lagrangian", "--group", "so3xr3", "--end-time", "0.1"],
+                &run[..],
+            ]
+            .concat(),
+            "out/trajectory.csv",
+            20,
+        ),
+        (
+            &[&["run", &top, "--accuracy", "1e-3", "--end-time", "0.2"], &run[..]].concat(),
+            "out/trajectory.csv",
+            20,
+        ),
+        (&["static", &beam, "--out", "out"], "out/static.csv", 2),
+        (&["modes", &beam, "--out", "out"], "out/mode-shapes.csv", 10),
+        (&["inverse", &arm, "--motion", &motion], "inverse.csv", 20),
+    ];
+    for (number, (arguments, name, lines)) in cases.into_iter().enumerate() {
+        let place = |run: &str| folder.path().join(format!("{number}-{run}"));
+        let first = left(arguments, name, "1", &place("first"));
+        assert!(first.lines().count() >= lines, "{arguments:?}: {first}");
+        for threads in ["1", "3"] {
+            let again = left(arguments, name, threads, &place(threads));
+            assert!(first == again, "{arguments:?} with {threads} threads differs");
+        }
+    }
+}

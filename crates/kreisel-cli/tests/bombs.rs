@@ -14,7 +14,12 @@ const KILOBYTES: u64 = 3_000_000;
 
 /// The exit code, and what was said on standard error and, behind it, on standard output.
 fn limited(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
-    let script = format!("ulimit -v {KILOBYTES} && exec \"$0\" \"$@\"");
+    within(KILOBYTES, folder, arguments)
+}
+
+/// The same within so many kilobytes.
+fn within(kilobytes: u64, folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let script = format!("ulimit -v {kilobytes} && exec \"$0\" \"$@\"");
     let output = Command::new("sh")
         .args(["-c", &script, env!("CARGO_BIN_EXE_kreisel")])
         .args(arguments)
@@ -252,4 +257,35 @@ fn journals_and_summaries_of_sweeps_that_would_fill_the_memory_are_refused() {
     write_hole(&place("sweep.journal"), format!("{head}\n").as_bytes());
     let (code, said) = self::sweep(folder.path());
     assert!(matches!(code, Some(1 | 2)) && said.contains("cannot be read"), "{code:?}, {said}");
+}
+
+/// Hundreds of thousands of parts take gigabytes.
+#[test]
+fn more_parts_than_there_is_memory_for_are_refused_at_their_line() {
+    let folder = TempDir::new().unwrap();
+    let hinges = "[[revolute]]\nname = 'h{i}'\nrepeat = 150000\nbodies = ['ground', 'b{i}']\npoint = [0, 0, 0]\n\
+        axis = [0, 1, 0]\n";
+    let forces = "[[force]]\nname = 'f{i}'\nrepeat = 300000\nbody = 'b0'\nforce = [0, 0, 1]\n";
+    let model = |bodies: usize, more: &str| {
+        let text = format!(
+            "[simulation]\nend-time = 0.002\nstep = 1e-3\n[[body]]\nname = 'b{{i}}'\nrepeat = {bodies}\nmass = 1\n\
+             inertia = [1, 1, 1]\nposition = ['i', 0, 0]\n{more}"
+        );
+        fs::write(folder.path().join("m.toml"), text).unwrap();
+    };
+    let most = 800_000;
+    for (command, bodies, more, line) in
+        [("check", 300_000, "", 4), ("run", 40_000, hinges, 10), ("check", 1, forces, 10)]
+    {
+        model(bodies, more);
+        let (code, said) = within(most, folder.path(), &[command, "m.toml"]);
+        assert_eq!(code, Some(2), "{command}, {bodies}: {said}");
+        assert!(said.contains("there is no memory for so many parts"), "{command}, {bodies}: {said}");
+        assert!(said.contains(&format!("m.toml:{line}:")), "{command}, {bodies}: {said}");
+    }
+    // As many as are let in have room until the end of their run.
+    model(18_000, &hinges.replace("150000", "18000"));
+    let (code, said) =
+        within(most, folder.path(), &["run", "m.toml", "--quiet", "--no-report", "--out", "out"]);
+    assert_eq!(code, Some(0), "{said}");
 }

@@ -234,8 +234,11 @@ fn markup_in_the_reason_of_a_run_stays_text() {
     let whole = fs::read_to_string(&journal).unwrap();
     let (before, rest) = whole.split_once("\"reason\":\"").unwrap();
     let behind = &rest[rest.find("\"}").unwrap()..];
-    fs::write(&journal, format!("{before}<script>hacked()</script><img src=x onerror=hacked()>{behind}"))
-        .unwrap();
+    fs::write(
+        &journal,
+        format!("{before}\"reason\":\"<script>hacked()</script><img src=x onerror=hacked()>{behind}"),
+    )
+    .unwrap();
     done(folder.path(), &arguments);
     let page = fs::read_to_string(folder.path().join("s/sweep.html")).unwrap();
     assert!(page.contains("&lt;img src=x onerror=hacked()"), "{page}");

@@ -5,6 +5,7 @@ use crate::error;
 use crate::function::{Failure, Held};
 use crate::guard::at_rest;
 use crate::machine::Machine;
+use crate::nested;
 use crate::run::no_signal;
 use crate::stepper::State;
 use kreisel::machine::SignalId;
@@ -49,7 +50,7 @@ impl Batch {
         let (owned, failure, held) = machine.parts();
         let start = |_| Stepper::start(Arc::clone(owned));
         let all = || -> Result<Vec<Stepper>, RunError> { (0..count).into_par_iter().map(start).collect() };
-        let started = error::detached(py, all)?;
+        let started = error::detached(py, || nested::spread(nested::depth(), all))?;
         let steppers =
             started.map_err(|error| failure.take().unwrap_or_else(|| error::run(owned, &error)))?;
         let inputs = owned.inputs().iter().map(|input| input.name.clone()).collect();

@@ -2,6 +2,7 @@
 
 use crate::error;
 use crate::function::Failure;
+use crate::nested;
 use crate::run::{Interrupt, PATIENCE};
 use crate::source::Source;
 use kreisel::machine::LedError;
@@ -75,7 +76,7 @@ impl Dynamics {
         let read = || -> Result<Arc<run::Dynamics>, Box<LedError>> {
             Ok(Arc::new(run::Dynamics::new(source.led(coordinates.as_deref())?)))
         };
-        let made = error::reading(py, read)?;
+        let made = error::reading(py, &failure, read)?;
         // What functions say of where the machine is drawn counts only if that is why there is none.
         let raised = failure.take();
         match made.map_err(|error| *error) {
@@ -212,13 +213,13 @@ type Answer = (Vec<f64>, Vec<usize>);
 /// it tells the other one that it is over.
 pub fn interruptible<T: Send>(work: impl FnOnce(&AtomicBool) -> T + Send) -> (T, Option<PyErr>) {
     let (tell, told) = std::sync::mpsc::channel::<()>();
-    let is_over = AtomicBool::new(false);
+    let (is_over, depth) = (AtomicBool::new(false), nested::depth());
     let (mut interrupt, mut interrupted) = (Interrupt::new(), None);
     let done = std::thread::scope(|scope| {
         let working = scope.spawn(|| {
             // Nothing is sent: that it is gone tells that the work is done.
             let _tell = tell;
-            work(&is_over)
+            nested::spread(depth, || work(&is_over))
         });
         while interrupted.is_none() && told.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
             interrupted = interrupt.check();

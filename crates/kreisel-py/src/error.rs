@@ -1,6 +1,8 @@
 //! Errors of the library as exceptions of the package, one class per stage, mapped here and nowhere else.
 
+use crate::function::Failure;
 use crate::guard::guarded;
+use crate::nested;
 use crate::stack::shortage;
 use kreisel::integrate::{StartError, StepError};
 use kreisel::machine::{self};
@@ -114,7 +116,13 @@ const READING_STACK: usize = 16 << 20;
 
 /// Reads something without the interpreter lock, on a thread whose stack is large enough whatever that of the
 /// caller's is; see [`detached`].
-pub fn reading<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+pub fn reading<T: Send>(py: Python<'_>, failure: &Failure, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    // Functions of the model may be asked for values here already.
+    let depth = nested::depth();
+    let work = || {
+        nested::inherit(depth);
+        work()
+    };
     let threaded = || {
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().stack_size(READING_STACK);
@@ -125,7 +133,10 @@ pub fn reading<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyRe
     let read = py.detach(threaded).map_err(|error| {
         PyMemoryError::new_err(format!("there is no thread to read the model on: {error}"))
     })?;
-    read.map_err(class::InternalError::new_err)
+    match failure.take_endless(py) {
+        Some(endless) => Err(endless),
+        None => read.map_err(class::InternalError::new_err),
+    }
 }
 
 /// Does something without the interpreter lock; a panic, which is a mistake of ours, becomes an exception.

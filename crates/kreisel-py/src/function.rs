@@ -1,7 +1,9 @@
 //! Functions written in Python that forces of a model call, with derivatives by differences.
 
+use crate::nested::Nested;
 use kreisel::element::SignalFunction;
 use kreisel::machine::Functions;
+use pyo3::exceptions::PyRecursionError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use pyo3::{PyTraverseError, PyVisit};
@@ -37,6 +39,12 @@ impl Failure {
     /// A flag that is raised with the first one; whoever wants the runs to stop may raise it as well.
     pub fn flag(&self) -> &AtomicBool {
         &self.raised
+    }
+
+    /// Takes it out if it tells of calls without end, which nothing mends.
+    pub fn take_endless(&self, py: Python<'_>) -> Option<PyErr> {
+        let is_endless = self.kept.lock().ok()?.as_ref()?.is_instance_of::<PyRecursionError>(py);
+        is_endless.then(|| self.take()).flatten()
     }
 
     /// Takes it out.
@@ -100,6 +108,7 @@ impl PythonFunction {
     }
 
     fn call(&self, py: Python<'_>, arguments: &[f64]) -> PyResult<f64> {
+        let _nested = Nested::enter()?;
         self.pair(py)?.0.call1(py, PyTuple::new(py, arguments)?)?.extract(py)
     }
 
@@ -111,6 +120,7 @@ impl PythonFunction {
         slopes: &mut [f64],
     ) -> PyResult<()> {
         if let Some(function) = self.pair(py)?.1 {
+            let _nested = Nested::enter()?;
             let given: Vec<f64> = function.call1(py, PyTuple::new(py, arguments)?)?.extract(py)?;
             if given.len() != slopes.len() {
                 let (wanted, found) = (slopes.len(), given.len());
@@ -147,12 +157,17 @@ impl PythonFunction {
     }
 }
 
+/// After an exception nothing is called until somebody takes it: a function that runs a machine by which it is called
+/// again would do so from each of its levels as often as a machine asks.
 impl SignalFunction for PythonFunction {
     fn evaluate(&self, time: f64, signals: &[f64], slopes: &mut [f64]) -> f64 {
         self.evaluate_some(time, signals, &[], slopes)
     }
 
     fn evaluate_some(&self, _: f64, signals: &[f64], wanted: &[bool], slopes: &mut [f64]) -> f64 {
+        if self.failure.is_some() {
+            return f64::NAN;
+        }
         Python::attach(|py| {
             let derivatives = self.derivatives(py, signals, wanted, slopes);
             self.kept(derivatives, ());
@@ -162,6 +177,9 @@ impl SignalFunction for PythonFunction {
     }
 
     fn value(&self, _: f64, signals: &[f64]) -> f64 {
+        if self.failure.is_some() {
+            return f64::NAN;
+        }
         Python::attach(|py| {
             let value = self.call(py, signals);
             self.kept(value, f64::NAN)

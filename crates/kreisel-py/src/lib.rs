@@ -11,6 +11,7 @@ mod function;
 mod guard;
 mod machine;
 mod modes;
+mod nested;
 mod run;
 mod source;
 mod stack;

@@ -78,7 +78,7 @@ impl Machine {
             let signals = Arc::new(machine.signal_ids());
             Ok((machine, signals, document.parameters().clone()))
         };
-        let read = error::reading(py, read)?;
+        let read = error::reading(py, &failure, read)?;
         let (machine, signals, parameters) = read.map_err(|errors| error::model(&errors))?;
         Ok(Self { machine, signals, identity, parameters, failure, held, has_functions, has_end, recipe })
     }

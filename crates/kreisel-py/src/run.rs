@@ -3,14 +3,16 @@
 use crate::error;
 use crate::function::Failure;
 use crate::machine::{NODE_NUMBERS, node_numbers};
+use crate::nested::Nested;
 use kreisel::dae::Control;
 use kreisel::machine::{Machine, SignalId};
 use kreisel::results::{EndStatus, ModelIdentity, RunSummary, WriteError};
-use kreisel::run::{Job, JobObserver, Moment, Record, RunEnding, RunError, Sink, Snapshot, Trajectory};
+use kreisel::run::{
+    Job, JobObserver, Moment, Record, RunEnding, RunError, Sink, Snapshot, Trajectory, let_grow,
+};
 use numpy::PyArray1;
-use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyRecursionError};
+use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt};
 use pyo3::prelude::*;
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,8 +51,9 @@ impl Kept {
 impl Sink for Kept {
     fn push(&mut self, record: &Record) -> Result<(), WriteError> {
         if let Some(motion) = &mut self.motion {
-            let room = motion.try_reserve(record.nodes.len() * NODE_NUMBERS);
-            room.map_err(|_| WriteError::NoMemory { count: self.trajectory.times.len() })?;
+            if !let_grow(motion, record.nodes.len() * NODE_NUMBERS) {
+                return Err(WriteError::NoMemory { count: self.trajectory.times.len() });
+            }
             record.nodes.iter().for_each(|node| motion.extend(node_numbers(node)));
         }
         self.trajectory.push(record)
@@ -139,6 +142,7 @@ impl PythonObserver<'_> {
             snapshot: now.snapshot(),
         };
         Python::attach(|py| {
+            let _nested = Nested::enter()?;
             let answer = observer.call1(py, (step,))?;
             Ok(!matches!(answer.bind(py).extract::<bool>(), Ok(false)))
         })
@@ -195,35 +199,6 @@ pub struct RunRequest {
     pub has_functions: bool,
 }
 
-/// Runs within runs on one thread that its stack has room for, also where it is small.
-const MAX_NESTED: usize = 16;
-
-thread_local! {
-    static NESTED: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Counts a run on this thread as long as it lives.
-struct Nested;
-
-impl Nested {
-    /// Refuses a run that observers or functions of too many others have started.
-    fn enter() -> PyResult<Self> {
-        if NESTED.get() >= MAX_NESTED {
-            let words =
-                format!("a run was started within {MAX_NESTED} others, by their observers or functions");
-            return Err(PyRecursionError::new_err(words));
-        }
-        NESTED.set(NESTED.get() + 1);
-        Ok(Self)
-    }
-}
-
-impl Drop for Nested {
-    fn drop(&mut self) {
-        NESTED.set(NESTED.get() - 1);
-    }
-}
-
 /// Runs a machine; what was computed is given back however the run ended.
 pub fn run(
     py: Python<'_>,
@@ -233,7 +208,6 @@ pub fn run(
     request: RunRequest,
     functions: &Failure,
 ) -> PyResult<Outcome> {
-    let _nested = Nested::enter()?;
     let RunRequest { observer, motion, folder, force, has_functions } = request;
     let mut plan = machine.plan().map_err(|errors| error::model(&errors))?;
     if observer.is_some() {

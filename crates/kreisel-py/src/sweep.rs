@@ -2,6 +2,7 @@
 
 use crate::error;
 use crate::function::{Failure, Given};
+use crate::nested;
 use crate::source::Source;
 use kreisel::sweep::{self, Journal, Outcome, Request, Sampling, Study, SweepRow, SweepSummary};
 use numpy::{PyArray1, PyReadonlyArray2};
@@ -52,7 +53,7 @@ impl Sweep {
         let sampling = self::sampling(sample, sampling, seed)?;
         let (source, failure) = Source::new(name, text, path, parameters, settings, functions)?;
         let request = Request { variations, measures, sampling, settings: source.changes() };
-        let study = error::reading(py, || -> PyResult<Study> {
+        let study = error::reading(py, &failure, || -> PyResult<Study> {
             let model = |errors| error::model(&errors);
             let machine = source.assemble(&source.document(&[]).map_err(model)?).map_err(model)?;
             let document = source.own_document().map_err(model)?;
@@ -202,7 +203,13 @@ impl Sweep {
         let done = AtomicUsize::new(taken_over);
         let stop = self.failure.flag();
         let watch = || progress.as_ref().map_or(Ok(()), |call| tell(call, done.load(Ordering::Relaxed)));
-        let build = |given: &[(&str, &str)]| self.source.assemble(&self.source.document(given)?);
+        let depth = nested::depth();
+        // Within a run there is no more than one at a time: each of many could begin as many again.
+        let threads = if depth > 0 { 1 } else { threads };
+        let build = |given: &[(&str, &str)]| {
+            nested::inherit(depth);
+            self.source.assemble(&self.source.document(given)?)
+        };
         let plan = self.study.plan(&build, points);
         let ended = error::detached(py, || {
             // The runs have a thread of their own: this one listens for Ctrl-C, which Python tells its main

@@ -109,6 +109,32 @@ def test_an_interrupted_sweep_goes_on_and_models_bring_their_files(cluster: Clus
     assert all(np.array_equal(result[name], local[name]) for name in ("run", "mass", "low"))
 
 
+def test_a_sweep_on_a_cluster_neither_reads_nor_writes_through_links(cluster: Cluster, tmp_path: Path) -> None:
+    names = ["sweep.parquet", "sweep.csv", "sweep.json", "sweep.journal", "parts", "parts/part-000000.parquet"]
+    names += [".sweep.parquet.part", "sweep.parquet.part", "sweep.csv.part", "sweep.json.part"]
+    refused = []
+    for number, name in enumerate(names):
+        out, precious = tmp_path / f"out{number}", tmp_path / f"precious{number}"
+        # A folder for a folder.
+        kept = precious / "file" if name == "parts" else precious
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_bytes(b"precious")
+        link = out / name
+        link.parent.mkdir(parents=True)
+        link.symlink_to(precious)
+        try:
+            kreisel.sweep(spring(), {"mass": [1, 2]}, MEASURES, out=out, scheduler=cluster.address, **SETTINGS)
+        except kreisel.Error as error:
+            assert "link" in str(error), f"{name}: {error}"
+            refused.append(name)
+        else:
+            # Its own file stands there, or nobody needed the name.
+            assert name.endswith(".part") or not link.is_symlink(), name
+        assert kept.read_bytes() == b"precious", name
+        assert name != "parts" or list(precious.iterdir()) == [kept]
+    assert {"sweep.parquet", "sweep.journal", "parts", "parts/part-000000.parquet"} <= set(refused)
+
+
 def test_a_scheduler_that_does_not_answer_is_an_error_after_seconds(tmp_path: Path) -> None:
     began = time.monotonic()
     with pytest.raises(kreisel.ClusterError, match="no scheduler answers at tcp://127.0.0.1:1 "):

@@ -61,10 +61,68 @@ resource.setrlimit(resource.RLIMIT_AS, (used + ({megabytes} << 20),) * 2)
          "poisson_ratio=0.3, density=1000)).check()", "ModelError"),
         ("model.beam('rod', from_=[0, 1, 0], to=[1, 1, 0], elements=100000, section=dict(shape='circle', radius=0.1, "
          "youngs_modulus=1e6, poisson_ratio=0.3, density=1000)).check()", "ModelError"),
+        ("model.simulate(end_time=1e6, step=1e-3)", "MemoryError"),
+        ("model.simulate(end_time=1e6, step=1e-3, motion=False)", "MemoryError"),
     ],
 )  # fmt: skip
 def test_without_memory_there_is_an_exception_and_no_dead_interpreter(code: str, outcome: str) -> None:
     assert limited(code, 48) == outcome
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are those of Linux")
+def test_more_parts_than_there_is_memory_for_are_refused() -> None:
+    # Not with less than 150 MB: the thread that reads has no heap of its own then, and each small thing takes a page.
+    assert limited("model.body('b{i}', repeat=10**5, mass=1, inertia=[1, 1, 1]).check()", 256) == "ModelError"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are those of Linux")
+@pytest.mark.parametrize("megabytes", [24, 27, 31, 36, 41])
+def test_records_leave_memory_for_the_words_about_their_end(megabytes: int) -> None:
+    # Whatever is left when there is no room for one more.
+    assert limited("model.simulate(end_time=1e6, step=1e-3)", megabytes) == "MemoryError"
+
+
+INSIDE = {
+    "a run": "model.simulate(end_time=0.01, step=1e-3)",
+    "a stepper": "model.stepper(step=1e-3).advance()",
+    "steppers that are there": "waiting.pop().advance()",
+    "inputs of steppers": "stepper = waiting.pop(); stepper['push'] = 1.0; stepper['bob.position.x']",
+    "a sweep": "kreisel.sweep(model, {'length': [1, 2, 3]}, 'min(bob.position.z)', threads=3, end_time=0.01, step=1e-3)",
+    "an equilibrium": "model.static()",
+    "modes": "model.modes()",
+    "accelerations": "model.dynamics().forward([0], [0])",
+    "many accelerations": "model.dynamics().forward([[0], [1], [2]], [[0], [0], [0]])",
+    "an observer": "model.simulate(end_time=0.01, step=1e-3, observer=f)",
+}
+
+
+@pytest.mark.parametrize("inside", INSIDE)
+def test_functions_that_run_machines_without_end_are_an_exception(inside: str) -> None:
+    code = f"""
+{HINGE}
+armed, waiting = [], []
+def f(t):
+    if armed:
+        {INSIDE[inside]}
+    return 0.0
+model = varied
+model.input("push")
+model.function("f", f, arguments=["t"])
+model.force("air", body="bob", force=["f + push", 0, 0])
+if "waiting" in {INSIDE[inside]!r}:
+    waiting.extend(model.stepper(step=1e-3) for _ in range(500))
+armed.append(1)
+try:
+    model.simulate(end_time=0.01, step=1e-3)
+except RecursionError as error:
+    assert "within 16 others" in str(error), error
+    armed.clear()
+    # The count is back at none.
+    assert model.simulate(end_time=0.01, step=1e-3).status == "done"
+    print("RecursionError")
+"""
+    done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and done.stdout.split() == ["RecursionError"], f"{done.returncode}: {done.stdout} {done.stderr[-2000:]}"
 
 
 @pytest.mark.parametrize("read", [Model.check, lambda model: model.dynamics().coordinates])

@@ -39,11 +39,14 @@ use super::table::TableFunction;
 use super::tabulated::{self, TABLE};
 use super::value::{self, Content, Entries, Entry, Value};
 use crate::file::open_regular;
+use crate::memory::GrowingRoom;
 
 /// Largest model file in bytes.
 pub const MAX_FILE_SIZE: u64 = 100_000_000;
 /// Most parts of a model, and most repetitions of one.
 const MAX_PARTS: usize = 1_000_000;
+/// Memory that is asked for each part before more are listed: 400 bytes, and as much for its name while all are compared.
+const PART_BYTES: usize = 1000;
 /// Most files that are included, counted as often as they are.
 const MAX_INCLUDES: usize = 10_000;
 /// Deepest chain of files that include files.
@@ -458,6 +461,7 @@ struct Expander<'a> {
     include_count: usize,
     /// Whether the limit on parts was met; nothing more is added then.
     full: bool,
+    room: GrowingRoom,
 }
 
 impl<'a> Expander<'a> {
@@ -484,6 +488,7 @@ impl<'a> Expander<'a> {
             wanted: Vec::new(),
             include_count: 0,
             full: false,
+            room: GrowingRoom::new(PART_BYTES),
         };
         let outer = Outer {
             parameters: &ParameterValues::new(),
@@ -665,6 +670,10 @@ impl<'a> Expander<'a> {
         if self.parts.len() >= MAX_PARTS {
             self.full = true;
             return Err(ModelError::new(Mistake::TooManyParts(MAX_PARTS), entries.place().clone()).into());
+        }
+        if !self.room.has_one_more() {
+            self.full = true;
+            return Err(ModelError::new(Mistake::NoRoom(self.parts.len()), entries.place().clone()).into());
         }
         self.parts.push(Part { kind, name, name_place, entries: Arc::clone(entries), context });
         Ok(())

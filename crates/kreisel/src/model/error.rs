@@ -173,6 +173,9 @@ pub enum Mistake {
     /// A repetition that makes more parts than can be meant.
     #[error("the model has more than {0} parts")]
     TooManyParts(usize),
+    /// More parts than the memory holds that is granted.
+    #[error("there is no memory for so many parts: it is short after {0} of them")]
+    NoRoom(usize),
     /// Braces in a text that do not hold an index.
     #[error("`{0}` is not an index in braces")]
     BadIndex(String),

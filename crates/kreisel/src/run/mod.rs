@@ -18,6 +18,7 @@ mod steady;
 mod stepper;
 mod turns;
 
+pub use crate::memory::let_grow;
 pub use accuracy::{Accuracy, ErrorEstimate, FilteredErrors, PassWork};
 pub use advance::{Run, RunEnding, RunError, RunStatistics};
 pub use checkpoint::{Checkpoint, CheckpointError, CheckpointHeader};

@@ -9,6 +9,7 @@ use crate::kinematics::{NodeId, Power};
 use crate::machine::EnergyBalance;
 use crate::machine::Machine;
 use crate::machine::sensor::{KnownNumbers, Reading, SignalId, SolverNumbers};
+use crate::memory::let_grow;
 use crate::results::{Channel, NodeState, WriteError, find_signal};
 use crate::system::System;
 
@@ -640,11 +641,9 @@ impl Trajectory {
 impl Sink for Trajectory {
     fn push(&mut self, record: &Record) -> Result<(), WriteError> {
         // All or nothing: columns stay of one length.
-        let mut room = self.times.try_reserve(1);
-        for column in &mut self.columns {
-            room = room.and_then(|()| column.try_reserve(1));
+        if !(let_grow(&mut self.times, 1) && self.columns.iter_mut().all(|column| let_grow(column, 1))) {
+            return Err(WriteError::NoMemory { count: self.times.len() });
         }
-        room.map_err(|_| WriteError::NoMemory { count: self.times.len() })?;
         self.times.push(record.time);
         self.columns.iter_mut().zip(record.values).for_each(|(column, value)| column.push(*value));
         Ok(())
