@@ -69,6 +69,8 @@ def minimize(
         import scipy.optimize
     except ImportError as error:
         raise ImportError("`kreisel.minimize` needs SciPy: `pip install scipy`") from error
+    if not isinstance(method, str):
+        raise ArgumentError(f"`method` must be the name of one, not {method!r}")
     request = Request(model, vary, measure, settings)
     objective = _Objective(request)
     first = objective.start(start or {})
