@@ -341,6 +341,8 @@ def test_what_a_search_does_not_take_is_an_argument_error() -> None:
     pytest.importorskip("scipy")
     with pytest.raises(kreisel.ArgumentError, match="`method` must be the name of one, not 0"):
         kreisel.minimize(hinge().parameters(m=1), {"m": "1:2"}, "max(bob.position.z)", method=0, end_time=0.01)  # type: ignore[arg-type]
+    with pytest.raises(kreisel.ArgumentError, match="`start` must be a dict"):
+        kreisel.minimize(hinge().parameters(m=1), {"m": "1:2"}, "max(bob.position.z)", start=[1], end_time=0.01)  # type: ignore[arg-type]
     for method in ["Nelder-Mead", "differential-evolution"]:
         with pytest.raises(kreisel.ArgumentError, match="SciPy does not take"):
             kreisel.minimize(hinge().parameters(m=1), {"m": "1:2"}, "max(bob.position.z)", method=method, end_time=0.01, step=1e-3,
