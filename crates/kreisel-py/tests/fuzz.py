@@ -1,4 +1,4 @@
-"""Hostile calls of the builder and the stepper, made from a seed, or by atheris where it is installed.
+"""Hostile calls of the builder, the stepper and what computes with models, made from a seed, or by atheris where it is installed.
 
 `python fuzz.py --seeds 10000 --first 0` or `python fuzz.py --atheris -runs=100000`. A call may give what it likes, or raise one
 of the exceptions that the package promises; anything else, a dead interpreter first of all, is a failure.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import importlib.util
 import math
 import random
 import sys
@@ -16,11 +17,23 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol
 
+import numpy as np
+
+if "--atheris" in sys.argv:
+    # Before anything of it is imported: the search is led by the branches that a call takes.
+    with importlib.import_module("atheris").instrument_imports(include=["kreisel"]):
+        for module in ("kreisel", "kreisel._dynamics", "kreisel._minimize", "kreisel.gym"):
+            importlib.import_module(module)
+
 import kreisel
 
 PROMISED = (kreisel.Error, KeyError, TypeError, MemoryError, RecursionError, kreisel.Interrupted, UnicodeEncodeError)
 """What a call with nonsense may raise; a TypeError only for arguments that a signature does not take, a UnicodeEncodeError for
 names with halves of letters."""
+
+
+ARRAYS = (ValueError,)
+"""What NumPy raises of texts and lists that are no arrays, and of arrays that do not fit."""
 
 
 class Source(Protocol):
@@ -74,13 +87,14 @@ def pick(source: Source, choices: Sequence[Any]) -> Any:
     return choices[source.below(len(choices))]
 
 
-def attempt(call: Callable[[], Any]) -> Any:
+def attempt(call: Callable[[], Any], more: tuple[type[Exception], ...] = ()) -> Any:
     """What a call gives; nothing if it raises what is promised."""
+    promised: tuple[type[BaseException], ...] = (*PROMISED, *more)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return call()
-    except PROMISED:
+    except promised:
         return None
 
 
@@ -121,8 +135,18 @@ def one(source: Source) -> None:
         steps += 1
         return steps < 50
 
-    what = source.below(6)
-    if what == 0:
+    what = source.below(10)
+    if what == 6:
+        numbers = {name: pick(source, STRANGE) for name in ("factor", "load_steps", "path_step") if source.below(3) == 0}
+        attempt(lambda: model.static(points=3, arc_length=pick(source, [False, True]), **numbers))
+        attempt(lambda: model.modes(about=pick(source, ["initial", "static", *STRANGE]), count=pick(source, STRANGE)))
+    elif what == 7:
+        ask(source, attempt(lambda: model.dynamics(pick(source, [None, ["hinge.angle"], *STRANGE]))))
+    elif what == 8:
+        search(source, model, settings)
+    elif what == 9:
+        train(source, model, settings)
+    elif what == 0:
         attempt(model.check)
     elif what == 1:
         attempt(lambda: model.simulate(observer=observer, **settings))
@@ -137,6 +161,64 @@ def one(source: Source) -> None:
         stepper = attempt(lambda: model.stepper(**settings))
         for _ in range(12 if stepper is not None else 0):
             step(source, stepper)
+
+
+QUESTIONS = ["mass_matrix", "bias", "holding", "kinetic_energy", "potential_energy", "inverse", "forward", "reactions",
+             "pose", "velocity", "jacobian", "reach", "linear", "set_inputs"]  # fmt: skip
+
+
+def ask(source: Source, dynamics: kreisel.Dynamics | None) -> None:
+    """Some questions of a machine in a state."""
+    fit: list[Any] = [[0.1], [[0.1], [0.2]], np.zeros((0, 1)), np.ones(1, dtype=int)]
+    for _ in range(4 if dynamics is not None else 0):
+        name = pick(source, QUESTIONS)
+        arguments = [pick(source, fit if source.below(2) else STRANGE) for _ in range(1 + source.below(3))]
+        if name in ("reach", "set_inputs"):
+            arguments[0] = {pick(source, ["bob", "motor", "nobody", ""]): pick(source, [[1, 0, 0], 1.0, *STRANGE])}
+        attempt(partial(getattr(dynamics, name), *arguments), ARRAYS)
+
+
+def search(source: Source, model: kreisel.Model, settings: dict[str, Any]) -> None:
+    """The least of something, of few runs."""
+    if importlib.util.find_spec("scipy") is None:
+        return
+    model = model.copy()
+    attempt(lambda: model.parameters(a=1))
+    vary = {pick(source, ["a", "a", "motor", ""]): pick(source, ["1:2", "1:2", "log(1, 2)", *STRANGE])}
+    measure = pick(source, ["max(bob.position.z)", "final(hinge.angle)", *STRANGE])
+    method = pick(source, ["Nelder-Mead", "Powell", "L-BFGS-B", *STRANGE])
+    more = {name: pick(source, STRANGE) for name in ("start", "tolerance", "options") if source.below(4) == 0}
+    attempt(lambda: kreisel.minimize(model, vary, measure, method=method, runs=pick(source, [4, 4, -1]), **more, **settings))
+
+
+def train(source: Source, model: kreisel.Model, settings: dict[str, Any]) -> None:
+    """Machines for learning, alone or two of them."""
+    if importlib.util.find_spec("gymnasium") is None:
+        return
+    import kreisel.gym
+
+    actions = pick(source, [{"motor": (-1, 1)}, {"motor": (-1, 1)}, *STRANGE])
+    observations = pick(source, [["hinge.angle"], ["bob.position"], *STRANGE])
+    reward = pick(source, [lambda seen, action: 0.0, lambda seen, action: pick(source, STRANGE), *STRANGE])
+    choices: dict[str, Any] = {"end": lambda seen: pick(source, STRANGE), "start": lambda random: pick(source, STRANGE), "failed": -1}
+    more = {name: pick(source, [value, *STRANGE]) for name, value in choices.items() if source.below(4) == 0}
+    more |= {"settings": settings, "frame_skip": pick(source, [1, 2, 0, -1, "x", None]), "limit": pick(source, [None, 3, -1, "x"])}
+    # What NumPy does not take, and what is no function, is told in its own words.
+    wrong = (*ARRAYS, AttributeError, IndexError)
+    if source.below(2):
+        one = attempt(lambda: kreisel.gym.Environment(model, actions, observations, reward, **more), wrong)
+    else:
+        one = attempt(lambda: kreisel.gym.VectorEnvironment(model, 2, actions, observations, reward, **more), wrong)
+    for _ in range(4 if one is not None else 0):
+        seed, action = pick(source, [1, None, *STRANGE]), pick(source, [[0.5], [[0.5], [0.1]], *STRANGE])
+        attempt(lambda: one.reset(seed=seed) if source.below(3) == 0 else one.step(action), (*wrong, OverflowError, *refused_seeds()))
+
+
+def refused_seeds() -> tuple[type[Exception], ...]:
+    """What Gymnasium raises of seeds that are none."""
+    import gymnasium
+
+    return (gymnasium.error.Error,)
 
 
 def step(source: Source, stepper: kreisel.Stepper) -> None:

@@ -339,6 +339,10 @@ def test_an_exception_of_the_user_comes_out_of_a_search_as_itself(method: str) -
 
 def test_what_a_search_does_not_take_is_an_argument_error() -> None:
     pytest.importorskip("scipy")
+    with pytest.raises(kreisel.ArgumentError, match="`method` must be the name of one, not 0"):
+        kreisel.minimize(hinge().parameters(m=1), {"m": "1:2"}, "max(bob.position.z)", method=0, end_time=0.01)  # type: ignore[arg-type]
+    with pytest.raises(kreisel.ArgumentError, match="`start` must be a dict"):
+        kreisel.minimize(hinge().parameters(m=1), {"m": "1:2"}, "max(bob.position.z)", start=[1], end_time=0.01)  # type: ignore[arg-type]
     for method in ["Nelder-Mead", "differential-evolution"]:
         with pytest.raises(kreisel.ArgumentError, match="SciPy does not take"):
             kreisel.minimize(hinge().parameters(m=1), {"m": "1:2"}, "max(bob.position.z)", method=method, end_time=0.01, step=1e-3,
@@ -459,6 +463,11 @@ def test_ten_inputs_cost_about_as_much_as_one() -> None:
 
     # Ten restarts took five times as long as one.
     assert seconds(10) < 2 * seconds(1)
+
+
+def test_coordinates_that_are_none_are_refused() -> None:
+    with pytest.raises(kreisel.ArgumentError, match="the coordinates must be numbers"):
+        hinge().dynamics().jacobian(None, "bob")  # type: ignore[arg-type]
 
 
 def test_random_calls_raise_what_is_promised_and_nothing_else() -> None:

@@ -107,7 +107,8 @@ class Dynamics:
         if count == 0:
             raise ArgumentError("there are no states")
         first = rows[0]
-        assert first is not None
+        if first is None:
+            raise ArgumentError("the coordinates must be numbers, not None")
         values = list((self._inputs if inputs is None else inputs).values())
         numbers, shape = self._dynamics.ask(what, first, rows[1], rows[2], values, frame)
         return numbers.reshape(shape if count is None else [count, *shape])

@@ -69,6 +69,11 @@ def minimize(
         import scipy.optimize
     except ImportError as error:
         raise ImportError("`kreisel.minimize` needs SciPy: `pip install scipy`") from error
+    if not isinstance(method, str):
+        raise ArgumentError(f"`method` must be the name of one, not {method!r}")
+    for name, one in (("start", start), ("options", options)):
+        if one is not None and not isinstance(one, Mapping):
+            raise ArgumentError(f"`{name}` must be a dict, not {one!r}")
     request = Request(model, vary, measure, settings)
     objective = _Objective(request)
     first = objective.start(start or {})
