@@ -142,4 +142,37 @@ mod tests {
         assert_eq!(own_bytes(&path, 10).unwrap().len(), 10);
         assert_eq!(own_bytes(&path, 9).unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
+
+    /// Only who may give files away can try it; everybody else tries nothing.
+    #[test]
+    #[cfg(unix)]
+    fn a_file_of_another_user_is_refused_unless_the_folder_is_theirs_too() {
+        use std::os::unix::fs::chown;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        std::fs::write(&path, "{}").unwrap();
+        assert!(read_own(&path).is_ok());
+        let other = Some(64321);
+        if chown(&path, other, None).is_err() {
+            return;
+        }
+        for mut options in [OpenOptions::new().read(true).clone(), OpenOptions::new().write(true).clone()] {
+            let error = open_own(&mut options, &path).unwrap_err();
+            assert_eq!(error.to_string(), "it belongs to another user");
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), b"{}");
+        chown(folder.path(), other, None).unwrap();
+        assert!(read_own(&path).is_ok());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_pipe_is_no_file_and_nobody_waits_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        for opened in [open_regular(&path), read_own(&path)] {
+            assert_eq!(opened.unwrap_err().to_string(), "it is not a regular file");
+        }
+    }
 }
