@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import kreisel
 import pytest
 
 MODELS = Path(__file__).parents[3] / "models"
+
+# Shells start programs in the background with interrupts ignored; tests of Ctrl-C would never end there.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
