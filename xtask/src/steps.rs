@@ -48,7 +48,8 @@ const STEPS: &[Step] = &[
         cargo::test("found", &[], &[("KREISEL_EXECUTIONS", "40000")])
     }),
     step("soak", "a minute of random machines agrees with what is said of them", || {
-        let variables = [("KREISEL_SECONDS", "60"), ("KREISEL_MACHINES", "1000000")];
+        // The same machines on every computer: as many as a quiet one with two processors does in a minute.
+        let variables = [("KREISEL_SECONDS", "300"), ("KREISEL_MACHINES", "1500")];
         cargo::test("trust", &["soak::many", "--", "--ignored"], &variables)
     }),
     step("workflows", "workflow files keep to their schema", || {
